@@ -69,8 +69,10 @@ _ELSEWHERE = {
     "tools/bazel run //tools/floors": "//tools/floors:floors_test",
     "tools/bazel run //tools/from_buck -- TARGETS": "//tools/from_buck/tests:from_buck_test",
     "tools/bazel run //tools/models:matrix": "//tools/models:matrix_test",
+    "tools/bazel run //tools/toolchains*": "//tools/toolchains:toolchains_test",
     "tools/bazel run //tools/reference": "//tools/reference:reference_test",
     "tools/bazel run //tools/reference:own_operators": "//tools/reference:own_operators_test",
+    "tools/bazel run //tools/release -- *": "//tools/release:entry_test",
     "tools/bazel run //tools/zoo*": "//tools/zoo/tests:zoo_test",
 }
 _SDK = "needs Qualcomm's SDKs"

@@ -18,7 +18,7 @@ KERNELS_ALWAYS_INLINE inline T remainder_of(T x, T y, const Function& fmod) {
     // The division of the smallest integer by -1 would trap.
     result = std::is_signed_v<T> && y == T(-1) ? T(0) : static_cast<T>(x % y);
   }
-  return (result != 0) & ((result < 0) != (y < 0)) ? static_cast<T>(result + y) : result;
+  return ((result != 0) & ((result < 0) != (y < 0))) ? static_cast<T>(result + y) : result;
 }
 
 }  // namespace

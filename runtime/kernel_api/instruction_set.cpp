@@ -11,6 +11,8 @@
 
 #if defined(__aarch64__) && defined(__linux__)
 #include <sys/auxv.h>
+#elif defined(__x86_64__) && defined(__GNUC__)
+#include <cpuid.h>
 #endif
 
 namespace rules_executorch {
@@ -28,15 +30,36 @@ constexpr const char* kNames[] = {"baseline", "avx2", "avx512", "avx512_bf16"};
 
 constexpr auto kWidest = static_cast<InstructionSet>(std::size(kNames) - 1);
 
+#if defined(__x86_64__) && defined(__GNUC__)
+
+// __builtin_cpu_supports of Clang 14 has no names for the architecture's levels, F16C, LZCNT and MOVBE.
+bool is_x86_64_v3() {
+  constexpr unsigned kNameless = bit_F16C | bit_MOVBE;
+  unsigned eax = 0, ebx = 0, ecx = 0, edx = 0;
+  if (__get_cpuid(1, &eax, &ebx, &ecx, &edx) == 0 || (ecx & kNameless) != kNameless ||
+      __get_cpuid(0x80000001, &eax, &ebx, &ecx, &edx) == 0 || (ecx & bit_LZCNT) == 0) {
+    return false;
+  }
+  return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("bmi") && __builtin_cpu_supports("bmi2") &&
+         __builtin_cpu_supports("fma");
+}
+
+bool is_x86_64_v4() {
+  return is_x86_64_v3() && __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
+         __builtin_cpu_supports("avx512cd") && __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl");
+}
+
+#endif
+
 InstructionSet of_processor() {
 #if defined(__x86_64__) && defined(__GNUC__)
   // Before main, the compiler's runtime may not be initialized.
   __builtin_cpu_init();
-  if (__builtin_cpu_supports("x86-64-v4")) {
+  if (is_x86_64_v4()) {
     return __builtin_cpu_supports("avx512bf16") && __builtin_cpu_supports("avx512vnni") ? InstructionSet::kAvx512Bf16
                                                                                         : InstructionSet::kAvx512;
   }
-  if (__builtin_cpu_supports("x86-64-v3")) {
+  if (is_x86_64_v3()) {
     return InstructionSet::kAvx2;
   }
 #elif defined(__aarch64__) && defined(__linux__)

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cstdarg>
 #include <cstdio>
+#include <functional>
 #include <map>
 #include <string_view>
 #include <utility>
@@ -120,7 +121,16 @@ struct Row {
 };
 
 void SortBySlowest(std::vector<Row>* rows) {
-  std::stable_sort(rows->begin(), rows->end(), [](const Row& a, const Row& b) { return a.us.median > b.us.median; });
+  // With GCC's library, Clang 19 warns of a deprecated function that std::stable_sort calls.
+  std::multimap<double, Row, std::greater<>> by_time;
+  for (Row& row : *rows) {
+    const double median = row.us.median;
+    by_time.emplace(median, std::move(row));
+  }
+  rows->clear();
+  for (auto& [median, row] : by_time) {
+    rows->push_back(std::move(row));
+  }
 }
 
 [[gnu::format(printf, 2, 3)]] void Append(std::string* text, const char* format, ...) {

@@ -1,8 +1,8 @@
 """How the rules compile and link C++."""
 
 load("@rules_cc//cc:action_names.bzl", "CPP_COMPILE_ACTION_NAME")
-load("@rules_cc//cc:defs.bzl", "cc_common")
 load("@rules_cc//cc:find_cc_toolchain.bzl", "CC_TOOLCHAIN_TYPE", "find_cc_toolchain", "use_cc_toolchain")
+load("@rules_cc//cc/common:cc_common.bzl", "cc_common")
 load(":label_text.bzl", "refuse_odd_name")
 
 visibility(["//rules/..."])
@@ -10,6 +10,13 @@ visibility(["//rules/..."])
 # What ExecuTorch's headers need, and how `-std=` spells what is older.
 _STANDARD = "c++17"
 _OLDER_STANDARDS = ["98", "03", "0x", "11", "1y", "14"]
+
+# The flags of these features name files of one compilation, so that a command line of no compilation cannot have the features.
+FEATURES_OF_COMPILATIONS = ["layering_check", "module_maps"]
+
+# Not for sources that one source includes, nor for those of another target, whose own compilation checks their layers: the
+# check allows headers of direct dependencies only.
+FEATURES_OF_OWN_SOURCES = ["layering_check"]
 
 # Bazel links in the exec group of this name, where a rule has one.
 CC_LINK_EXEC_GROUPS = {"cpp_link": exec_group(toolchains = use_cc_toolchain(mandatory = True))}
@@ -65,11 +72,12 @@ def _default_flags(cc, flags):
     """
     cpp = cc.ctx.fragments.cpp
     users = cpp.copts + cpp.cxxopts + flags
+    features = configure_cc(cc.ctx, FEATURES_OF_COMPILATIONS).features
     toolchains = cc_common.get_memory_inefficient_command_line(
-        feature_configuration = cc.features,
+        feature_configuration = features,
         action_name = CPP_COMPILE_ACTION_NAME,
         variables = cc_common.create_compile_variables(
-            feature_configuration = cc.features,
+            feature_configuration = features,
             cc_toolchain = cc.toolchain,
         ),
     )

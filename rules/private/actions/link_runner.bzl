@@ -1,7 +1,7 @@
 """Linking a runner with the model that it runs by default."""
 
 load("@rules_cc//cc/common:cc_info.bzl", "CcInfo")
-load(":cc.bzl", "compile_cc", "configure_cc", "default_link_flags", "link_cc")
+load(":cc.bzl", "FEATURES_OF_OWN_SOURCES", "compile_cc", "configure_cc", "default_link_flags", "link_cc")
 load(":dynamic_libraries.bzl", "dynamic_libraries")
 load(":label_text.bzl", "label_text")
 load(":runfiles_path.bzl", "runfiles_path")
@@ -89,7 +89,7 @@ def link_runner(ctx, header, function, program, samples, check, methods = [], na
         methods = ", ".join([json.encode(method) for method in methods]),
     ))
     runner = ctx.attr._runner[CcInfo]
-    cc = configure_cc(ctx)
+    cc = configure_cc(ctx, FEATURES_OF_OWN_SOURCES)
     _, objects = compile_cc(
         cc,
         srcs = [main],

@@ -3,7 +3,7 @@
 load("@rules_cc//cc/common:cc_common.bzl", "cc_common")
 load("@rules_cc//cc/common:cc_info.bzl", "CcInfo")
 load("//rules/private/providers:et_kernel_info.bzl", "EtKernelInfo")
-load(":cc.bzl", "SOURCES_PER_UNIT", "archive_cc", "compile_cc", "include_path", "include_roots", "merge_objects", "tree_compile_flags")
+load(":cc.bzl", "FEATURES_OF_OWN_SOURCES", "SOURCES_PER_UNIT", "archive_cc", "compile_cc", "configure_cc", "include_path", "include_roots", "merge_objects", "tree_compile_flags")
 load(":codegen.bzl", "codegen_args", "run_codegen")
 load(":instruction_sets.bzl", "instruction_sets")
 load(":label_text.bzl", "label_text")
@@ -102,6 +102,7 @@ def compile_selected(cc, selected, name, flags = []):
       CcCompilationOutputs
     """
     ctx = cc.ctx
+    cc = configure_cc(ctx, FEATURES_OF_OWN_SOURCES)
     by_dtype = []
     if selected.header:
         by_dtype = [

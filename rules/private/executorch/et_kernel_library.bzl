@@ -1,9 +1,9 @@
 """Rule et_kernel_library."""
 
+load("@rules_cc//cc:find_cc_toolchain.bzl", "use_cc_toolchain")
 load("@rules_cc//cc/common:cc_common.bzl", "cc_common")
 load("@rules_cc//cc/common:cc_info.bzl", "CcInfo")
-load("@rules_cc//cc:find_cc_toolchain.bzl", "use_cc_toolchain")
-load("//rules/private/actions:cc.bzl", "CC_LINK_EXEC_GROUPS", "SOURCES_PER_UNIT", "archive_cc", "compile_cc", "configure_cc", "include_roots", "unity_sources")
+load("//rules/private/actions:cc.bzl", "CC_LINK_EXEC_GROUPS", "FEATURES_OF_OWN_SOURCES", "SOURCES_PER_UNIT", "archive_cc", "compile_cc", "configure_cc", "include_roots", "unity_sources")
 load("//rules/private/actions:codegen.bzl", "CODEGEN_EXEC_GROUPS", "codegen_args", "run_codegen")
 load("//rules/private/actions:instruction_sets.bzl", "INSTRUCTION_SET_ATTRS", "instruction_sets")
 load("//rules/private/actions:label_text.bzl", "label_text")
@@ -55,7 +55,7 @@ def _et_kernel_library_impl(ctx):
             if not ctx.attr.operators.get(file):
                 fail(UNMAPPED_SOURCE_ERR.format(label = ctx.label, file = file))
 
-    cc = configure_cc(ctx)
+    cc = configure_cc(ctx, FEATURES_OF_OWN_SOURCES if ctx.attr.unity_build else [])
     kernel_includes = ctx.toolchains[RUNTIME_TOOLCHAIN_TYPE].kernel_includes
     deps = [dep[CcInfo] for dep in ctx.attr.deps]
     copts = ctx.attr.copts

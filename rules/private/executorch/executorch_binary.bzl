@@ -1,7 +1,7 @@
 """Rules executorch_binary, executorch_program_test and executorch_profile."""
 
-load("@rules_cc//cc/common:cc_info.bzl", "CcInfo")
 load("@rules_cc//cc:find_cc_toolchain.bzl", "use_cc_toolchain")
+load("@rules_cc//cc/common:cc_info.bzl", "CcInfo")
 load("//rules/private/actions:cc.bzl", "CC_LINK_EXEC_GROUPS")
 load("//rules/private/actions:codegen.bzl", "CODEGEN_EXEC_GROUPS")
 load("//rules/private/actions:label_text.bzl", "label_text")

@@ -1,13 +1,13 @@
 """Rule executorch_cc_library."""
 
-load("@rules_cc//cc/common:cc_info.bzl", "CcInfo")
 load("@rules_cc//cc:find_cc_toolchain.bzl", "use_cc_toolchain")
-load("//rules/private/actions:cc.bzl", "CC_LINK_EXEC_GROUPS", "archive_cc", "compile_cc", "configure_cc", "include_roots", "unity_sources")
+load("@rules_cc//cc/common:cc_info.bzl", "CcInfo")
+load("//rules/private/actions:cc.bzl", "CC_LINK_EXEC_GROUPS", "FEATURES_OF_OWN_SOURCES", "archive_cc", "compile_cc", "configure_cc", "include_roots", "unity_sources")
 
 visibility(["//kernels/...", "//rules/tests/...", "//runtime/..."])
 
 def _executorch_cc_library_impl(ctx):
-    cc = configure_cc(ctx)
+    cc = configure_cc(ctx, FEATURES_OF_OWN_SOURCES if ctx.attr.unity_build else [])
     deps = [dep[CcInfo] for dep in ctx.attr.deps]
     compilation_context, _ = compile_cc(
         cc,

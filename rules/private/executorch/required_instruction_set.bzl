@@ -1,7 +1,7 @@
 """Rule required_instruction_set."""
 
-load("@rules_cc//cc/common:cc_info.bzl", "CcInfo")
 load("@rules_cc//cc:find_cc_toolchain.bzl", "use_cc_toolchain")
+load("@rules_cc//cc/common:cc_info.bzl", "CcInfo")
 load("//rules/private/actions:cc.bzl", "CC_LINK_EXEC_GROUPS", "archive_cc", "compile_cc", "configure_cc")
 load("//rules/private/actions:instruction_sets.bzl", "BASELINE", "INSTRUCTION_SET_ATTRS", "instruction_sets")
 

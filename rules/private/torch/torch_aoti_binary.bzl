@@ -1,7 +1,7 @@
 """Rules torch_aoti_binary and torch_aoti_test."""
 
-load("@rules_cc//cc/common:cc_info.bzl", "CcInfo")
 load("@rules_cc//cc:find_cc_toolchain.bzl", "use_cc_toolchain")
+load("@rules_cc//cc/common:cc_info.bzl", "CcInfo")
 load("//rules/private/actions:cc.bzl", "CC_LINK_EXEC_GROUPS")
 load("//rules/private/actions:codegen.bzl", "CODEGEN_EXEC_GROUPS")
 load("//rules/private/actions:link_runner.bzl", "TOLERANCE_ATTRS", "link_runner")

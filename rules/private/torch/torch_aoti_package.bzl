@@ -1,9 +1,9 @@
 """Rule torch_aoti_package."""
 
 load("@rules_cc//cc:action_names.bzl", "CPP_COMPILE_ACTION_NAME", "CPP_LINK_DYNAMIC_LIBRARY_ACTION_NAME")
-load("@rules_cc//cc:defs.bzl", "cc_common")
 load("@rules_cc//cc:find_cc_toolchain.bzl", "use_cc_toolchain")
-load("//rules/private/actions:cc.bzl", "configure_cc")
+load("@rules_cc//cc/common:cc_common.bzl", "cc_common")
+load("//rules/private/actions:cc.bzl", "FEATURES_OF_COMPILATIONS", "configure_cc")
 load("//rules/private/actions:model_file.bzl", "MODEL_FILE_ATTRS", "add_model_file", "model_file_inputs")
 load("//rules/private/providers:torch_aoti_package_info.bzl", "TorchAotiPackageInfo")
 
@@ -49,7 +49,7 @@ def _torch_aoti_package_impl(ctx):
     operators = ctx.actions.declare_file(ctx.label.name + ".operators.txt")
 
     # AOTInductor sets its own flags for optimization and warnings.
-    cc = configure_cc(ctx, unsupported_features = ["layering_check", "module_maps"])
+    cc = configure_cc(ctx, unsupported_features = FEATURES_OF_COMPILATIONS)
     compiler = _compiler(cc)
     args = ctx.actions.args()
     add_model_file(ctx, args)

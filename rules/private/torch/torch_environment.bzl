@@ -1,9 +1,9 @@
 """Rule torch_environment: the compiler and linker settings of torch_op_library, as a file."""
 
 load("@rules_cc//cc:action_names.bzl", "CPP_COMPILE_ACTION_NAME", "CPP_LINK_DYNAMIC_LIBRARY_ACTION_NAME")
-load("@rules_cc//cc:defs.bzl", "cc_common")
 load("@rules_cc//cc:find_cc_toolchain.bzl", "use_cc_toolchain")
-load("//rules/private/actions:cc.bzl", "configure_cc")
+load("@rules_cc//cc/common:cc_common.bzl", "cc_common")
+load("//rules/private/actions:cc.bzl", "FEATURES_OF_COMPILATIONS", "configure_cc")
 load("//rules/private/toolchains:cuda_toolkit.bzl", "CudaToolkitInfo")
 load("//rules/private/toolchains:toolchain_types.bzl", "TORCH_TOOLCHAIN_TYPE")
 
@@ -11,7 +11,7 @@ visibility(["//torch_ops/..."])
 
 def _torch_environment_impl(ctx):
     torch = ctx.toolchains[TORCH_TOOLCHAIN_TYPE]
-    cc = configure_cc(ctx)
+    cc = configure_cc(ctx, unsupported_features = FEATURES_OF_COMPILATIONS)
     context = torch.torch_headers.compilation_context
     libraries = [
         library.dynamic_library or library.interface_library or library.static_library
