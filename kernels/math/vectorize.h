@@ -6,8 +6,9 @@
 #include "kernels/simd/lanes.h"
 
 /// Put this macro before a `for` loop whose iterations do not depend on each other. The compiler then assumes that
-/// pointers do not alias.
+/// pointers do not alias. Clang warns of each loop that stays scalar, such as one that calls a function of C.
 #if defined(__clang__)
+#pragma clang diagnostic ignored "-Wpass-failed"
 #define KERNELS_INDEPENDENT_ITERATIONS _Pragma("clang loop vectorize(assume_safety)")
 #elif defined(__GNUC__)
 #define KERNELS_INDEPENDENT_ITERATIONS _Pragma("GCC ivdep")

@@ -168,7 +168,8 @@ def _declared_test_impl(ctx):
     asserts.equals(
         env,
         ["EtGenerate"],
-        [a.mnemonic for a in analysistest.target_actions(env)],
+        # Clang's toolchain has module maps, which say which headers a target may include.
+        [a.mnemonic for a in analysistest.target_actions(env) if a.mnemonic != "CppModuleMap"],
         "no kernel is looked for, and nothing compiled",
     )
     return analysistest.end(env)
