@@ -27,6 +27,11 @@ class Kernel:
     is_aten: bool = False
 
     @property
+    def yaml_name(self) -> str:
+        """The name in a YAML, which leaves out `native`."""
+        return self.function.replace("::native::", "::")
+
+    @property
     def dialect(self) -> Dialect:
         return Dialect.ATEN if self.is_aten else Dialect.EXECUTORCH
 
@@ -39,11 +44,13 @@ class Operator:
         schema: the operator's schema.
         kernels: the kernels, in the YAML's order. No two kernels have a key in common.
         location: the place of the operator's name in the YAML.
+        hidden: the kernel for all calls of a YAML that gave way to the operator's YAML; None if there is none.
     """
 
     schema: schema.FunctionSchema
     kernels: tuple[Kernel, ...]
     location: Location
+    hidden: Kernel | None = None
 
     def __hash__(self) -> int:
         # Results for operators are cached. A hash of all fields would take as long as computing some of the results.

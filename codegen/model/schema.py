@@ -10,6 +10,7 @@ import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
+from codegen.model import defaults
 from codegen.model.schema_types import BASE_TYPES
 from diagnostics import suggest
 from diagnostics.errors import Finding, InputError, Location
@@ -199,11 +200,15 @@ def _arguments(text: str, start: int, end: int, locate: Locator) -> tuple[tuple[
             continue
         match = _ARGUMENT.match(part)
         if not match:
-            raise _malformed(text, offset, f"'{part}' is not an argument, 'Type name' or 'Type name=default'", locate)
+            problem = f"'{part}' is not an argument, 'Type name' or 'Type name=default'{_how_written(part)}"
+            raise _malformed(text, offset, problem, locate)
         type_, alias = _type(text, match[1], offset, locate)
         if match[2] in names:
             raise _malformed(text, offset + match.start(2), f"the argument '{match[2]}' appears twice", locate)
         names.add(match[2])
+        if match[3] and (what := defaults.expected(str(type_), match[3])):
+            problem = f"for PyTorch, the default '{match[3]}' of '{match[1]} {match[2]}' must be {what}"
+            raise _malformed(text, offset + match.start(3), problem, locate)
         target.append(Argument(match[2], type_, alias, match[3]))
     return tuple(positional), tuple(keyword_only)
 
@@ -225,7 +230,7 @@ def _returns(text: str, start: int, locate: Locator) -> tuple[Return, ...]:
     for part, offset in parts:
         match = _RETURN.match(part)
         if not match:
-            raise _malformed(text, offset, f"'{part}' is not a return type", locate)
+            raise _malformed(text, offset, f"'{part}' is not a return type{_how_written(part)}", locate)
         type_, alias = _type(text, match[1], offset, locate)
         returns.append(Return(type_, alias, match[2]))
     return tuple(returns)
@@ -323,6 +328,14 @@ def _closing(text: str, start: int, locate: Locator) -> int:
             if depth == 0:
                 return match.start()
     raise _malformed(text, start, "the parenthesis opened here is never closed", locate)
+
+
+def _how_written(part: str) -> str:
+    """Returns a hint for `Tensor!` and `Tensor&`, which are not in the grammar."""
+    match = re.match(r"Tensor *[!&](\[\]|\?)*", part)
+    suffix = (match[1] or "") if match else ""
+    hint = f"; a tensor that the operator writes to is 'Tensor(a!){suffix}', with another letter for each"
+    return hint if match else ""
 
 
 def _malformed(text: str, offset: int, problem: str, locate: Locator) -> InputError:

@@ -164,10 +164,17 @@ TYPES: Mapping[str, SchemaType] = {
 BASE_TYPES = frozenset(name for name in TYPES if not name.endswith("[]"))
 
 
+# A program has no generators of random numbers, so that the argument is always None. A kernel takes it as an optional
+# int.
+_NO_GENERATOR = SchemaType(frozenset({"Null"}), _optional(_INT))
+
+
 @functools.cache
 def find(text: str) -> SchemaType:
     """Returns a type by its text in a schema: `int[2]?`."""
     text = re.sub(r"\[\d+\]", "[]", text)
+    if text == "Generator?":
+        return _NO_GENERATOR
     if text not in TYPES and text.endswith("?") and not text.endswith("??"):
         return find(text[:-1]).optional
     return TYPES.get(text, SchemaType())

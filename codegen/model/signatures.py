@@ -62,13 +62,13 @@ def unboxed(argument: schema.Argument) -> tuple[str, str]:
 
     The spelling of both needs `executorch::aten` in scope.
     """
-    type_, read, name = argument.type, "to", _unqualified(argument.type)
-    if isinstance(type_, schema.OptionalType):
-        type_, read = type_.element, "toOptional"
-    elif str(type_) == "Tensor":
+    name = _unqualified(argument.type)
+    if isinstance(argument.type, schema.OptionalType):
+        return f"const {name}", f"toOptional<{name.removeprefix('std::optional<').removesuffix('>')}>()"
+    if str(argument.type) == "Tensor":
         # A reference to the program's tensor, since an operator may write to the tensor.
-        name = "Tensor&" if argument.is_written else "const Tensor&"
-    return name if name.endswith("&") else f"const {name}", f"{read}<{_unqualified(type_)}>()"
+        return "Tensor&" if argument.is_written else "const Tensor&", "to<Tensor>()"
+    return f"const {name}", f"to<{name}>()"
 
 
 def _unqualified(type_: schema.Type) -> str:

@@ -50,3 +50,23 @@ def united(parts: Iterable[Part]) -> tuple[Part, ...]:
         for key, count in sorted(sums.items(), key=lambda entry: (GROUPS.index(entry[0][0]), *entry[0][1:]))
         if count
     )
+
+
+@dataclass(frozen=True, slots=True)
+class SharedCode:
+    """Code of SHARED_KERNEL_CODE that the same operators use.
+
+    Attributes:
+        operators: the operators, sorted. A binary without all of these lacks the code. Empty if no use was found.
+        is_of_program: whether the runner or the registration uses the code too, so that it stays.
+        names: the bytes of each class or function, the largest first.
+    """
+
+    operators: tuple[str, ...]
+    is_of_program: bool
+    names: tuple[tuple[str, int], ...]
+
+    @property
+    def bytes(self) -> int:
+        """The number of bytes."""
+        return sum(count for _, count in self.names)

@@ -20,6 +20,10 @@ constexpr int64_t kLanes = simd::kLanes<float>;
 
 /// The approximate number of bytes of a block of transformed tiles and its sums of a strip. They stay in the L2 cache.
 constexpr int64_t kTilesBytes = 1024 * 1024;
+/// The number of input channels of the kernels that are transformed together. With the columns of a strip, the
+/// transformed kernels stay in the L2 cache beside the tiles.
+constexpr int64_t kBlockChannels = 64;
+constexpr int64_t kKernelPlaces = kWinogradKernelSize * kWinogradKernelSize;
 /// The number of tiles of a block is a multiple of this number, so that the rows of the product fill whole tiles of the
 /// product.
 constexpr int64_t kTileStep = 8;
@@ -66,7 +70,8 @@ class WinogradConvolution {
   template <int kOutputs>
   void compute_block(int64_t first, int64_t count, float* scratch) const {
     float* const inputs = scratch;
-    float* const sums = inputs + plan_.places * plan_.place_stride;
+    float* const weights = inputs + plan_.places * plan_.place_stride;
+    float* const sums = weights + plan_.places * plan_.weights_stride;
     float* const zeros = sums + plan_.places * plan_.sums_stride;
     std::fill_n(zeros, plan_.channels, 0.0f);
     for (int64_t i = 0; i < count; ++i) {
@@ -74,7 +79,11 @@ class WinogradConvolution {
     }
     for (int64_t channel = 0; channel < plan_.out_channels; channel += kStripColumns) {
       const int64_t width = std::min(kStripColumns, plan_.filled_out_channels - channel);
-      multiply(inputs, count, channel, width, sums);
+      for (int64_t from = 0; from < plan_.channels; from += plan_.block_channels) {
+        const int64_t n = std::min(plan_.block_channels, plan_.channels - from);
+        transform_kernels<kOutputs>(channel, width, from, n, weights);
+        multiply(inputs + from, weights, count, width, n, /*replaces_sums=*/from == 0, sums);
+      }
       for (int64_t i = 0; i < count; ++i) {
         transform_sums<kOutputs>(sums + i * width, channel, std::min(width, plan_.out_channels - channel),
                                  corner(first + i));
@@ -126,21 +135,56 @@ class WinogradConvolution {
     }
   }
 
-  /// Multiplies the inputs of `count` tiles by the weights of a strip, at each place.
-  void multiply(const float* inputs, int64_t count, int64_t channel, int64_t width, float* sums) const {
-    const int64_t k = plan_.places * plan_.channels;
+  /// Transforms the kernels of `n` input channels, from channel `from` on, for the columns of a strip. At each place,
+  /// `target` has panels as `operands_.weight`.
+  template <int kOutputs>
+  void transform_kernels(int64_t column, int64_t width, int64_t from, int64_t n, float* target) const {
+    constexpr int kInputs = WinogradTransform<kOutputs>::kInputs;
+    constexpr int kSize = kWinogradKernelSize;
+    const int64_t step = plan_.channels * kFloatPanelColumns;
+    const float* const weight = operands_.weight + column * kKernelPlaces * plan_.channels + from * kFloatPanelColumns;
+    for (int64_t panel = 0; panel < width; panel += kFloatPanelColumns) {
+      const float* const kernels = weight + panel * kKernelPlaces * plan_.channels;
+      for (int64_t i = 0; i < n * kFloatPanelColumns; i += kLanes) {
+        Floats columns[kSize][kInputs];
+#pragma GCC unroll 3
+        for (int x = 0; x < kSize; ++x) {
+          Floats values[kSize];
+#pragma GCC unroll 3
+          for (int y = 0; y < kSize; ++y) {
+            values[y] = simd::load(kernels + (y * kSize + x) * step + i);
+          }
+          WinogradTransform<kOutputs>::of_kernels(values, columns[x]);
+        }
+#pragma GCC unroll 6
+        for (int y = 0; y < kInputs; ++y) {
+          const Floats values[kSize] = {columns[0][y], columns[1][y], columns[2][y]};
+          Floats transformed[kInputs];
+          WinogradTransform<kOutputs>::of_kernels(values, transformed);
+#pragma GCC unroll 6
+          for (int x = 0; x < kInputs; ++x) {
+            simd::store(target + (y * kInputs + x) * plan_.weights_stride + panel * n + i, transformed[x]);
+          }
+        }
+      }
+    }
+  }
+
+  /// Multiplies `n` input channels of `count` tiles by the transformed kernels of a strip, at each place.
+  void multiply(const float* inputs, const float* weights, int64_t count, int64_t width, int64_t n, bool replaces_sums,
+                float* sums) const {
     PanelProduct product{};
     product.totals_stride = width;
     product.a_stride = plan_.filled_channels;
     product.rows = count;
     product.columns = width;
-    product.k = plan_.channels;
-    product.replaces_totals = true;
+    product.k = n;
+    product.replaces_totals = replaces_sums;
     for (int64_t place = 0; place < plan_.places; ++place) {
       product.totals = sums + place * plan_.sums_stride;
       product.a = inputs + place * plan_.place_stride;
-      product.b = operands_.weight + channel * k + place * plan_.channels * kFloatPanelColumns;
-      add_panels<float>(loops_.add_panel, product, k * kFloatPanelColumns);
+      product.b = weights + place * plan_.weights_stride;
+      add_panels<float>(loops_.add_panel, product, n * kFloatPanelColumns);
     }
   }
 
@@ -227,7 +271,10 @@ WinogradPlan plan_winograd_convolution(const WinogradGeometry& geometry) {
   // One padding line avoids cache-set conflicts.
   plan.place_stride = plan.block_tiles * plan.filled_channels + 16;
   plan.sums_stride = plan.block_tiles * kStripColumns + 16;
-  plan.scratch_size = divide_up(plan.places * (plan.place_stride + plan.sums_stride) + geometry.channels, 16) * 16;
+  plan.block_channels = std::min(kBlockChannels, geometry.channels);
+  plan.weights_stride = plan.block_channels * std::min(kStripColumns, plan.filled_out_channels) + 16;
+  plan.scratch_size =
+      divide_up(plan.places * (plan.place_stride + plan.weights_stride + plan.sums_stride) + geometry.channels, 16) * 16;
   return plan;
 }
 
@@ -235,8 +282,8 @@ void convolve(const ProductLoops& loops, const WinogradPlan& plan, const Winogra
   WinogradConvolution(loops, plan, operands).compute(scratch);
 }
 
-bool read_winograd_geometry(const Tensor& in, const Tensor& weight, int64_t out_channels, ArrayRef<int64_t> padding,
-                            ArrayRef<int64_t> end_padding, WinogradGeometry& geometry) {
+bool read_winograd_geometry(const Tensor& in, const Tensor& weight, int64_t out_channels, int64_t tile,
+                            ArrayRef<int64_t> padding, ArrayRef<int64_t> end_padding, WinogradGeometry& geometry) {
   constexpr int64_t kKernel[] = {kWinogradKernelSize, kWinogradKernelSize};
   constexpr int64_t kOnes[] = {1, 1};
   const ArrayRef<int64_t> kernel_size(kKernel, 2);
@@ -254,15 +301,13 @@ bool read_winograd_geometry(const Tensor& in, const Tensor& weight, int64_t out_
   geometry.batch = in.size(0);
   geometry.channels = in.size(1);
   geometry.out_channels = out_channels;
-  for (const int64_t outputs : {2, 4}) {
-    geometry.tile_outputs = outputs;
-    const int64_t inputs = outputs + kWinogradKernelSize - 1;
-    if (has_panels(weight, 0, out_channels, inputs * inputs * geometry.channels, /*has_pairs=*/false)) {
-      return true;
-    }
-  }
-  ET_LOG(Error, "the shape of the weights does not match tiles of this size: export the program again");
-  return false;
+  geometry.tile_outputs = tile;
+  ET_CHECK_OR_RETURN_FALSE(tile == 2 || tile == 4, "tiles have 2 or 4 outputs in a row, not %lld",
+                           static_cast<long long>(tile));
+  ET_CHECK_OR_RETURN_FALSE(
+      weight.size(0) == 1 && has_panels(weight, 1, out_channels, kKernelPlaces * geometry.channels, /*has_pairs=*/false),
+      "the shape of the weights does not match the numbers of channels: export the program again");
+  return true;
 }
 
 }  // namespace rules_executorch::kernels

@@ -10,8 +10,8 @@
 namespace rules_executorch::kernels {
 
 /// The sizes of a convolution of channels-last images with a 3 x 3 kernel, in tiles of outputs. The inputs of a tile
-/// are transformed. At each place of a tile, the sums over the input channels are a matrix product with the transformed
-/// weights. The sums are transformed to the outputs.
+/// and the kernels are transformed. At each place of a tile, the sums over the input channels are a matrix product. The
+/// sums are transformed to the outputs.
 struct WinogradGeometry {
   int64_t batch;
   int64_t channels;
@@ -31,7 +31,9 @@ struct WinogradPlan : WinogradGeometry {
   int64_t tiles;
   int64_t parts;
   int64_t block_tiles;
+  int64_t block_channels;  // input channels of the kernels that are transformed together
   int64_t place_stride;  // floats from the tiles of one place to those of the next
+  int64_t weights_stride;
   int64_t sums_stride;
   int64_t scratch_size;  // floats of memory for a part of the work
 };
@@ -45,10 +47,9 @@ struct WinogradOperands {
   Epilogue epilogue;
 };
 
-/// Reads the sizes. The shape of the weights determines the size of the tiles. Returns false if the arguments are
-/// invalid.
-bool read_winograd_geometry(const Tensor& in, const Tensor& weight, int64_t out_channels, ArrayRef<int64_t> padding,
-                            ArrayRef<int64_t> end_padding, WinogradGeometry& geometry);
+/// Reads the sizes. Returns false if the arguments are invalid.
+bool read_winograd_geometry(const Tensor& in, const Tensor& weight, int64_t out_channels, int64_t tile,
+                            ArrayRef<int64_t> padding, ArrayRef<int64_t> end_padding, WinogradGeometry& geometry);
 
 WinogradPlan plan_winograd_convolution(const WinogradGeometry& geometry);
 

@@ -9,6 +9,7 @@
 #include "kernels/math/vector_math.h"
 #include "kernels/math/vectorize.h"
 #include "kernels/parallel/block.h"
+#include "runtime/kernel_api/random_seed.h"
 
 namespace rules_executorch::kernels {
 namespace {
@@ -28,12 +29,35 @@ std::atomic<uint32_t> seed_count{0};
 }  // namespace
 
 RandomNumbers::RandomNumbers() {
+  uint64_t seed;
+  uint32_t call;
+  if (next_random_seed != nullptr && next_random_seed(seed, call)) {
+    seed_ = mix(mix(seed) + call * kStep);
+    return;
+  }
   const uint64_t count = seed_count.fetch_add(1, std::memory_order_relaxed);
   const uint64_t address = reinterpret_cast<uintptr_t>(this);
   seed_ = mix(mix(mix(::executorch::runtime::pal_current_ticks()) + address) + count);
 }
 
 uint64_t RandomNumbers::bits(uint64_t i) const { return mix(seed_ + (i + 1) * kStep); }
+
+uint64_t RandomNumbers::below(uint64_t i, uint64_t end) const {
+  // The upper half of the product of 64 random bits and `end`. Not all compilers have integers of 128 bits.
+  const uint64_t number = bits(i);
+  const uint64_t low = static_cast<uint32_t>(number);
+  const uint64_t high = number >> 32;
+  const uint64_t end_low = static_cast<uint32_t>(end);
+  const uint64_t end_high = end >> 32;
+  const uint64_t middle = high * end_low + (low * end_low >> 32);
+  const uint64_t other_middle = low * end_high + static_cast<uint32_t>(middle);
+  return high * end_high + (middle >> 32) + (other_middle >> 32);
+}
+
+double RandomNumbers::between_0_and_1(uint64_t i) const {
+  constexpr int kDigits = 52;
+  return (static_cast<double>(static_cast<int64_t>(bits(i) >> (64 - kDigits))) + 0.5) * std::ldexp(1.0, -kDigits);
+}
 
 template <typename T>
 void RandomNumbers::uniform(uint64_t first, int64_t n, int digits, T* values) const {

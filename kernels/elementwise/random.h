@@ -15,9 +15,11 @@ namespace rules_executorch::kernels {
 /// state and results do not depend on the number of threads. The generator is SplitMix64. Its output passes statistical
 /// tests, but is not suitable for cryptography.
 ///
-/// Each object has its own seed, computed from the number of previous seeds, the platform's clock (`pal_current_ticks`)
-/// and addresses. The seed cannot be set: as with ExecuTorch's kernels, each call returns other numbers.
-/// std::random_device is not used, because it may throw and is missing on small devices.
+/// Each object has its own seed. In a binary that has set a seed (`runtime/kernel_api/random_seed.h`), the object's
+/// seed is computed from that seed and the number of objects since then. Otherwise, as with ExecuTorch's kernels, each
+/// call returns other numbers: the object's seed is computed from the number of previous seeds, the platform's clock
+/// (`pal_current_ticks`) and addresses. std::random_device is not used, because it may throw and is missing on small
+/// devices.
 class RandomNumbers {
  public:
   RandomNumbers();
@@ -25,6 +27,13 @@ class RandomNumbers {
 
   /// Number `i`: 64 random bits.
   uint64_t bits(uint64_t i) const;
+
+  /// Number `i`, uniform among the integers from 0 to `end` (exclusive). `end` must not be 0. The probabilities differ
+  /// by less than `end` / 2^64.
+  uint64_t below(uint64_t i, uint64_t end) const;
+
+  /// Number `i`, uniform in (0, 1), so that its logarithm is finite and negative.
+  double between_0_and_1(uint64_t i) const;
 
   /// Writes `n` numbers from number `first` on, uniform in [0, 1): multiples of 2^-digits. `T` must have at least
   /// `digits` binary digits.
@@ -65,5 +74,21 @@ void write_random(Tensor& out, const Write& write) {
 
 /// The number of binary digits of the floating-point dtype `type`.
 int digits_of(ScalarType type);
+
+/// Fills `out`, a tensor of floats whose dtype is computed as `T`, with uniform numbers in [0, 1).
+template <typename T>
+void draw_uniform(Tensor& out) {
+  const RandomNumbers numbers;
+  write_random<T>(out, [&](uint64_t first, int64_t n, T* values) {
+    numbers.uniform(first, n, digits_of(out.scalar_type()), values);
+  });
+}
+
+/// The same with numbers of the normal distribution with mean 0 and variance 1.
+template <typename T>
+void draw_normal(Tensor& out) {
+  const RandomNumbers numbers;
+  write_random<T>(out, [&](uint64_t first, int64_t n, T* values) { numbers.normal(first, n, values); });
+}
 
 }  // namespace rules_executorch::kernels

@@ -5,6 +5,7 @@
 #include <cstdlib>
 
 #include "kernels/images/planes.h"
+#include "kernels/images/windows.h"
 #include "kernels/math/vectorize.h"
 #include "kernels/parallel/block.h"
 #include "kernels/parallel/parallel_for.h"
@@ -12,12 +13,6 @@
 #include "kernels/views/strided_view.h"
 
 namespace rules_executorch::kernels {
-
-/// The positions [begin, end) of one dimension.
-struct Window {
-  int64_t begin;
-  int64_t end;
-};
 
 namespace internal {
 

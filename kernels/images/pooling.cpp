@@ -1,14 +1,18 @@
 #include "kernels/images/pooling.h"
 
+#include <algorithm>
 #include <limits>
 
 #include "kernels/tensors/resize.h"
+#include "kernels/views/strided_view.h"
 
 namespace rules_executorch::kernels {
 namespace {
 
-bool has_one_or_two(const ArrayRef<int64_t>& values, int64_t min) {
-  ET_CHECK_OR_RETURN_FALSE(values.size() == 1 || values.size() == 2, "expected 1 or 2 numbers, got %zu", values.size());
+/// Whether an argument has one number, or `count` numbers, all of them at least `min`.
+bool is_argument(const ArrayRef<int64_t>& values, int64_t count, int64_t min) {
+  ET_CHECK_OR_RETURN_FALSE(values.size() == 1 || values.size() == static_cast<size_t>(count),
+                           "expected 1 or %d numbers, got %zu", int(count), values.size());
   for (const int64_t value : values) {
     // With this limit, the product of two arguments does not overflow.
     ET_CHECK_OR_RETURN_FALSE(value >= min && value <= std::numeric_limits<int32_t>::max(),
@@ -37,26 +41,48 @@ bool init_dim(PoolingDim& dim, int64_t size, const ArrayRef<int64_t>& kernel, co
 
 }  // namespace
 
+bool init_pooling(PoolingDim* dims, int64_t count, const Tensor& in, const ArrayRef<int64_t>& kernel,
+                  const ArrayRef<int64_t>& stride, const ArrayRef<int64_t>& padding, const ArrayRef<int64_t>& dilation,
+                  bool ceil_mode) {
+  ET_CHECK_OR_RETURN_FALSE(in.dim() == count + 1 || in.dim() == count + 2,
+                           "the input has %d dimensions, expected %d or %d", int(in.dim()), int(count + 1),
+                           int(count + 2));
+  // Only the batch may be empty.
+  const int64_t first = in.dim() - count;
+  for (int64_t d = first - 1; d < in.dim(); ++d) {
+    ET_CHECK_OR_RETURN_FALSE(in.sizes()[d] > 0, "expected non-empty channels and images");
+  }
+  ET_LOG_AND_RETURN_IF_FALSE(is_argument(kernel, count, 1) && is_argument(padding, count, 0) &&
+                             is_argument(dilation, count, 1));
+  ET_LOG_AND_RETURN_IF_FALSE(stride.empty() || is_argument(stride, count, 1));
+  for (int64_t i = 0; i < count; ++i) {
+    const int64_t size = in.sizes()[first + i];
+    ET_LOG_AND_RETURN_IF_FALSE(init_dim(dims[i], size, kernel, stride, padding, dilation, ceil_mode, i));
+  }
+  return true;
+}
+
+bool resize_pooled(Tensor& out, const Tensor& in, const PoolingDim* dims, int64_t count) {
+  Tensor::SizesType sizes[kTensorDimensionLimit];
+  std::copy_n(in.sizes().data(), in.dim(), sizes);
+  for (int64_t i = 0; i < count; ++i) {
+    sizes[in.dim() - count + i] = static_cast<Tensor::SizesType>(dims[i].out_size);
+  }
+  return resize_to(out, {sizes, static_cast<size_t>(in.dim())});
+}
+
 bool Pooling::init(const Tensor& in, const ArrayRef<int64_t>& kernel, const ArrayRef<int64_t>& stride,
                    const ArrayRef<int64_t>& padding, const ArrayRef<int64_t>& dilation, bool ceil_mode) {
-  ET_CHECK_OR_RETURN_FALSE(in.dim() == 3 || in.dim() == 4, "the input has %d dimensions, expected 3 or 4",
-                           int(in.dim()));
-  // Only the batch may be empty.
-  for (int64_t d = in.dim() - 3; d < in.dim(); ++d) {
-    ET_CHECK_OR_RETURN_FALSE(in.sizes()[d] > 0, "expected non-empty channels, height and width");
-  }
-  ET_LOG_AND_RETURN_IF_FALSE(has_one_or_two(kernel, 1) && has_one_or_two(padding, 0) && has_one_or_two(dilation, 1));
-  ET_LOG_AND_RETURN_IF_FALSE(stride.empty() || has_one_or_two(stride, 1));
-  return init_dim(h, in.sizes()[in.dim() - 2], kernel, stride, padding, dilation, ceil_mode, 0) &&
-         init_dim(w, in.sizes()[in.dim() - 1], kernel, stride, padding, dilation, ceil_mode, 1);
+  PoolingDim dims[2];
+  ET_LOG_AND_RETURN_IF_FALSE(init_pooling(dims, 2, in, kernel, stride, padding, dilation, ceil_mode));
+  h = dims[0];
+  w = dims[1];
+  return true;
 }
 
 bool Pooling::resize(Tensor& out, const Tensor& in) const {
-  Tensor::SizesType sizes[4];
-  std::copy_n(in.sizes().data(), in.dim(), sizes);
-  sizes[in.dim() - 2] = static_cast<Tensor::SizesType>(h.out_size);
-  sizes[in.dim() - 1] = static_cast<Tensor::SizesType>(w.out_size);
-  return resize_to(out, {sizes, static_cast<size_t>(in.dim())});
+  const PoolingDim dims[] = {h, w};
+  return resize_pooled(out, in, dims, 2);
 }
 
 }  // namespace rules_executorch::kernels

@@ -28,6 +28,15 @@ struct PoolingDim {
   int64_t last(int64_t i) const { return std::min(begin(i) + (kernel - 1) * dilation + 1, in_size); }
 };
 
+/// Reads the arguments of a pooling of the last `count` dimensions of `in`. Each argument has one number, or `count`.
+/// Returns false if the arguments are invalid.
+bool init_pooling(PoolingDim* dims, int64_t count, const Tensor& in, const ArrayRef<int64_t>& kernel,
+                  const ArrayRef<int64_t>& stride, const ArrayRef<int64_t>& padding, const ArrayRef<int64_t>& dilation,
+                  bool ceil_mode);
+
+/// Resizes `out` to the shape of `in`, with the pooled sizes of the last `count` dimensions.
+bool resize_pooled(Tensor& out, const Tensor& in, const PoolingDim* dims, int64_t count);
+
 /// A pooling of the last two dimensions.
 struct Pooling {
   PoolingDim h;

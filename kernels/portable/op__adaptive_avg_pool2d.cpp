@@ -1,20 +1,12 @@
 #include <algorithm>
 
 #include "kernels/images/average_pool.h"
+#include "kernels/images/windows.h"
 #include "kernels/tensors/dtype.h"
 #include "kernels/tensors/resize.h"
 
 namespace torch::executor::native {
 using namespace rules_executorch::kernels;
-
-namespace {
-
-/// The input positions of output `i`: [floor(i * in_size / out_size), ceil((i + 1) * in_size / out_size)).
-Window window(int64_t i, int64_t in_size, int64_t out_size) {
-  return {i * in_size / out_size, ((i + 1) * in_size - 1) / out_size + 1};
-}
-
-}  // namespace
 
 Tensor& _adaptive_avg_pool2d_out(KernelRuntimeContext& ctx, const Tensor& in, ArrayRef<int64_t> output_size,
                                  Tensor& out) {
@@ -44,8 +36,8 @@ Tensor& _adaptive_avg_pool2d_out(KernelRuntimeContext& ctx, const Tensor& in, Ar
   const int64_t rows = output_size[0];
   const int64_t columns = output_size[1];
   const int64_t work = (height / rows + 1) * (width / columns + 1);
-  const auto window_of_row = [&](int64_t i) { return window(i, height, rows); };
-  const auto window_of_column = [&](int64_t j) { return window(j, width, columns); };
+  const auto window_of_row = [&](int64_t i) { return adaptive_window(i, height, rows); };
+  const auto window_of_column = [&](int64_t j) { return adaptive_window(j, width, columns); };
   ET_SWITCH_FLOAT_TYPES(compute_type(in.scalar_type()), ctx, op_name, CTYPE, [&] {
     average_windows<CTYPE>(in, out, work, window_of_row, window_of_column, [&](CTYPE sum, int64_t i, int64_t j) {
       const Window y = window_of_row(i);

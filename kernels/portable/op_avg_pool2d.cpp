@@ -1,8 +1,8 @@
-#include <algorithm>
 #include <optional>
 
 #include "kernels/images/average_pool.h"
 #include "kernels/images/pooling.h"
+#include "kernels/images/windows.h"
 #include "kernels/tensors/dtype.h"
 
 namespace torch::executor::native {
@@ -28,23 +28,15 @@ Tensor& avg_pool2d_out(KernelRuntimeContext& ctx, const Tensor& in, ArrayRef<int
   // Compute
   const PoolingDim& h = pooling.h;
   const PoolingDim& w = pooling.w;
-  const auto size_with_padding = [](const PoolingDim& dim, int64_t i) {
-    return std::min(dim.begin(i) + dim.kernel, dim.in_size + dim.padding) - dim.begin(i);
-  };
+  const PoolingDim dims[] = {h, w};
   ET_SWITCH_FLOAT_TYPES_AND(Long, compute_type(type), ctx, op_name, CTYPE, [&] {
     average_windows<CTYPE>(
         in, out, h.kernel * w.kernel, [&](int64_t i) { return Window{h.first(i), h.last(i)}; },
         [&](int64_t j) { return Window{w.first(j), w.last(j)}; },
         [&](CTYPE sum, int64_t i, int64_t j) {
-          const int64_t rows = h.last(i) - h.first(i);
-          const int64_t columns = w.last(j) - w.first(j);
-          const int64_t count = count_include_pad ? size_with_padding(h, i) * size_with_padding(w, j) : rows * columns;
-          const int64_t divisor = divisor_override.value_or(count);
-          if (rows <= 0 || columns <= 0) {
-            return CTYPE(0);
-          }
-          // The quotient of the smallest integer and -1 wraps around. A division would trap.
-          return divisor == -1 ? static_cast<CTYPE>(-sum) : static_cast<CTYPE>(sum / divisor);
+          const int64_t at[] = {i, j};
+          const int64_t count = average_count(dims, at, 2, count_include_pad);
+          return count > 0 ? divided(sum, divisor_override.value_or(count)) : CTYPE(0);
         });
   });
   return out;

@@ -19,7 +19,7 @@ struct Product {
 };
 
 template <ET_OPERATOR_NAME_TYPE op_name>
-Tensor& product(KernelRuntimeContext& ctx, const Tensor& in, const DimSet& dims, bool keepdim,
+Tensor& reduce_by_product(KernelRuntimeContext& ctx, const Tensor& in, const DimSet& dims, bool keepdim,
                 std::optional<ScalarType> dtype, Tensor& out) {
   // Common dtype: as in PyTorch, the dtype of out if `dtype` is missing.
   const ScalarType common_type = dtype.value_or(out.scalar_type());
@@ -44,7 +44,7 @@ Tensor& prod_int_out(KernelRuntimeContext& ctx, const Tensor& in, int64_t dim, b
   ET_DEFINE_OPERATOR_NAME(op_name, "prod.int_out");
   DimSet dims;
   ET_KERNEL_CHECK(ctx, dims.insert({&dim, 1}, in.dim()), InvalidArgument, out);
-  return product<op_name>(ctx, in, dims, keepdim, dtype, out);
+  return reduce_by_product<op_name>(ctx, in, dims, keepdim, dtype, out);
 }
 
 Tensor& prod_out(KernelRuntimeContext& ctx, const Tensor& in, std::optional<ScalarType> dtype, Tensor& out) {
@@ -54,7 +54,7 @@ Tensor& prod_out(KernelRuntimeContext& ctx, const Tensor& in, std::optional<Scal
   ET_KERNEL_CHECK(ctx, out.scalar_type() == dtype.value_or(natural_type), InvalidArgument, out);
   DimSet dims;
   ET_KERNEL_CHECK(ctx, dims.insert_or_all(std::nullopt, in.dim()), InvalidArgument, out);
-  return product<op_name>(ctx, in, dims, /*keepdim=*/false, dtype, out);
+  return reduce_by_product<op_name>(ctx, in, dims, /*keepdim=*/false, dtype, out);
 }
 
 }  // namespace torch::executor::native

@@ -42,6 +42,18 @@ struct Vector {
     return a;
   }
   friend Vector operator+(Vector a, const Vector& b) { return a += b; }
+  friend Vector operator-(Vector a, const Vector& b) {
+    for (size_t i = 0; i < kBytes / sizeof(T); ++i) {
+      a.lanes[i] -= b.lanes[i];
+    }
+    return a;
+  }
+  friend Vector operator-(Vector a) {
+    for (T& lane : a.lanes) {
+      lane = -lane;
+    }
+    return a;
+  }
   Vector& operator+=(const Vector& other) {
     for (size_t i = 0; i < kBytes / sizeof(T); ++i) {
       lanes[i] += other.lanes[i];

@@ -8,7 +8,11 @@ import torch
 
 _NOT_COMPILED = re.compile("not implemented for '(ComplexHalf|UInt16|UInt32|UInt64)'")
 # For other dim orders, these operators write the results to the wrong positions of a contiguous out tensor.
-_WRONG_OUT_VARIANTS = ("aten::_native_batch_norm_legit.no_stats_out", "aten::_native_batch_norm_legit.out")
+_WRONG_OUT_VARIANTS = (
+    "aten::_native_batch_norm_legit.no_stats_out",
+    "aten::_native_batch_norm_legit.out",
+    "aten::normal.Tensor_float_out",
+)
 _WIDER = {
     "ComplexHalf": (torch.complex32, torch.complex64),
     "UInt16": (torch.uint16, torch.int32),

@@ -271,6 +271,11 @@ def threads(count: int) -> Iterator[None]:
         _library().op_caller_set_thread_count(ctypes.c_int64(before))
 
 
+def set_random_seed(seed: int) -> None:
+    """From now on, kernels draw the random numbers of this seed."""
+    _library().op_caller_set_random_seed(ctypes.c_uint64(seed))
+
+
 def take_part_count() -> int:
     """The largest number of parts into which a kernel has divided work since the last call, or 0."""
     return int(_library().op_caller_take_part_count())

@@ -17,6 +17,7 @@
 #include "kernels/testing/error_log.h"
 #include "kernels/testing/op_call.h"
 #include "kernels/testing/thread_provider.h"
+#include "runtime/kernel_api/random_seed.h"
 
 using executorch::aten::ScalarType;
 using executorch::aten::Tensor;
@@ -95,6 +96,9 @@ void op_call_tensor_sizes(const OpCall* call, int64_t index, int64_t element, in
 int64_t op_caller_set_thread_count(int64_t count) {
   return rules_executorch::kernels::testing::set_thread_count(count);
 }
+
+/// Sets the seed of random numbers.
+void op_caller_set_random_seed(uint64_t seed) { rules_executorch::set_random_seed(seed); }
 
 /// The largest number of parts of a range since the last call of this function.
 int64_t op_caller_take_part_count() { return rules_executorch::kernels::testing::take_part_count(); }

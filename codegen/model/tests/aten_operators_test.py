@@ -1,12 +1,13 @@
 from __future__ import annotations
 
+import ast
 from pathlib import Path
 
 import torch
 from absl.testing import absltest
 
 from codegen.model import aten_kernels, aten_operators, schema, update_aten_operators
-from diagnostics.errors import Location
+from diagnostics.errors import InputError, Location
 
 
 class AtenOperatorsTest(absltest.TestCase):
@@ -23,6 +24,31 @@ class AtenOperatorsTest(absltest.TestCase):
             assert found is not None
             self.assertEqual(str(found.name), name)
             self.assertEqual(schema.parse(str(found), lambda offset: Location("")), found)
+
+    def test_pytorch_reads_defaults_as_their_text_says(self) -> None:
+        numbers = [*("0", "1", "-1", "- 1", "01", "1.5", ".5", "5.", "-.5", "1e3", "1E3", "1.E3", "0x10", "nan")]
+        numbers += ["9007199254740992", "9223372036854775808", "-9223372036854775808", "1e308", "1e309", "1e-310"]
+        texts = ["'a'", '"plus one, two"', "''", r"'it\'s'", r"'\n'", r"'\d'", "a", "float", "Mean", "strided", "[]"]
+        lists = ["[1, 2]", "[1,2]", "[0.5, 2.]", "[True, False]", "[1]", "[True]", "[1, None]", "[0x10]", "[[1]]"]
+        taken = 0
+        for base in ("int", "SymInt", "float", "bool", "Scalar", "str", "Tensor"):
+            for type_ in (base, f"{base}?", f"{base}[]", f"{base}[2]", f"{base}[]?"):
+                for default in ("None", "True", "False", *numbers, *texts, *lists):
+                    text = f"a::f({type_} x={default}) -> ()"
+                    try:
+                        schema.parse(text, lambda offset: Location(""))
+                    except InputError:
+                        continue
+                    if default == "Mean":
+                        expected: object = 1
+                    else:
+                        expected = ast.literal_eval(default.replace("- ", "-").replace("01", "1"))
+                    if type_.endswith("[2]") and not isinstance(expected, list):
+                        expected = [expected] * 2
+                    with self.subTest(text):
+                        self.assertEqual(torch._C.parse_schema(text).arguments[0].default_value, expected)
+                    taken += 1
+        self.assertGreater(taken, 150)
 
     def test_generated_out_variants_are_there(self) -> None:
         # native_functions.yaml has these only as `autogen: alias_copy.out` and the like.

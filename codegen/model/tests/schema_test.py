@@ -41,7 +41,7 @@ class SchemaTest(case.TestCase):
     def test_text_is_kept(self) -> None:
         for text in (
             "aten::split.out(Tensor x, *, Tensor(a!)[] out) -> ()",
-            "aten::two(Tensor? x, Tensor?[] y=[], Scalar s=1e-05) -> (Tensor first, Tensor second)",
+            "aten::two(Tensor? x, int[] y=[], Scalar s=1e-05) -> (Tensor first, Tensor second)",
             "aten::view(Tensor(a -> *) self) -> Tensor(a)[]",
         ):
             self.assertEqual(str(_parse(text)), text)
@@ -63,6 +63,63 @@ class SchemaTest(case.TestCase):
             ("foo(Tensor x, *, Tensor(a!) out) -> Tensor", 36),
             ("foo(*, Tensor(a!) a, Tensor(b!) b) -> Tensor(a!)", 38),
             ("foo(Tensor x) -> Tensor(a!)", 17),
+        ):
+            with self.subTest(text):
+                self.assert_refused(functools.partial(_parse, text), f"malformed-schema ops.yaml:3:{9 + offset}")
+
+    def test_defaults(self) -> None:
+        for argument in (
+            "int[2] a=[1, 2]",
+            'str m="plus one, two"',
+            r"str m='it\'s (one]'",
+            "int[2] a=-1",
+            "int n=-9223372036854775808",
+            "float f=0x10",
+            "float? f=1e-05",
+            "bool[3] b=[True, False, True]",
+            "Scalar s=True",
+            "ScalarType? dtype=float32",
+            "MemoryFormat? order=contiguous_format",
+            "Device? device='cpu'",
+            "Tensor? x=None",
+            "int[]? dims=None",
+        ):
+            text = f"a::f({argument}) -> ()"
+            self.assertEqual(str(_parse(text)), text)
+
+    def test_defaults_that_pytorch_refuses_or_misreads(self) -> None:
+        for argument in (
+            "int n=0x10",
+            "int n=9223372036854775808",
+            "int n=1.5",
+            "int? n=True",
+            f"int n={'9' * 40}",
+            "float f=nan",
+            "float f=1e999",
+            "Scalar s=1E5",
+            "bool b=1",
+            "str m=abc",
+            r"str m='\d'",
+            "int[] a=1",
+            "int[2] a=None",
+            "int[]? a=[1, 2]",
+            "float[] a=[0.5, x]",
+            "str[] names=[]",
+            "Tensor? x=1",
+            "ScalarType t=torch.float",
+            "Device d=cpu",
+        ):
+            with self.subTest(argument):
+                text = f"a::f({argument}) -> ()"
+                self.assert_refused(
+                    functools.partial(_parse, text), f"malformed-schema ops.yaml:3:{9 + text.index('=') + 1}"
+                )
+
+    def test_annotation_without_a_letter(self) -> None:
+        for text, offset in (
+            ("foo(Tensor x, *, Tensor! out) -> Tensor!", 17),
+            ("foo(Tensor x, *, Tensor(a!) out) -> Tensor!", 36),
+            ("foo(Tensor&[] x) -> ()", 4),
         ):
             with self.subTest(text):
                 self.assert_refused(functools.partial(_parse, text), f"malformed-schema ops.yaml:3:{9 + offset}")

@@ -9,6 +9,7 @@
 
 #include "kernels/testing/tensors.h"
 #include "kernels/testing/thread_provider.h"
+#include "runtime/kernel_api/random_seed.h"
 
 namespace rules_executorch::kernels {
 namespace {
@@ -51,6 +52,48 @@ TEST(RandomTest, DigitsHaveNoSuccessorsToOne) {
   EXPECT_LT(static_cast<float>(BFloat16(1 - std::ldexp(1.0f, -digits_of(ScalarType::BFloat16)))), 1);
   EXPECT_EQ(digits_of(ScalarType::Float), 24);
   EXPECT_EQ(digits_of(ScalarType::Double), 53);
+}
+
+TEST(RandomTest, IntegersAreBelowTheEnd) {
+  const RandomNumbers numbers(4);
+  std::set<uint64_t> values;
+  for (uint64_t i = 0; i < 200; ++i) {
+    values.insert(numbers.below(i, 5));
+    EXPECT_EQ(numbers.below(i, 1), 0u);
+    // The upper half of a product with 2^63.
+    EXPECT_EQ(numbers.below(i, uint64_t{1} << 63), numbers.bits(i) >> 1);
+    EXPECT_EQ(numbers.below(i, uint64_t{1} << 32), numbers.bits(i) >> 32);
+  }
+  EXPECT_EQ(values, (std::set<uint64_t>{0, 1, 2, 3, 4}));
+  EXPECT_LT(numbers.below(0, UINT64_MAX), UINT64_MAX);
+}
+
+TEST(RandomTest, OpenIntervalHasNoEnds) {
+  const RandomNumbers numbers(5);
+  for (uint64_t i = 0; i < 1000; ++i) {
+    EXPECT_GT(numbers.between_0_and_1(i), 0);
+    EXPECT_LT(numbers.between_0_and_1(i), 1);
+  }
+}
+
+TEST(RandomTest, SeedDeterminesTheCalls) {
+  const auto draw = [](uint64_t seed) {
+    set_random_seed(seed);
+    std::vector<uint64_t> firsts;
+    for (int i = 0; i < 5; ++i) {
+      firsts.push_back(RandomNumbers().bits(0));
+    }
+    return firsts;
+  };
+  const std::vector<uint64_t> draws = draw(1);
+  EXPECT_EQ(draw(1), draws);
+  std::set<uint64_t> all(draws.begin(), draws.end());
+  for (const uint64_t seed : {uint64_t{0}, uint64_t{2}, uint64_t{1} << 32 | 1}) {
+    for (const uint64_t first : draw(seed)) {
+      all.insert(first);
+    }
+  }
+  EXPECT_EQ(all.size(), 20u);
 }
 
 TEST(RandomTest, ThreadsHaveSeedsOfTheirOwn) {

@@ -22,12 +22,12 @@ from absl.testing import absltest
 from torch.nn import functional
 
 from export.graph_passes import packing
-from export.graph_passes.operators import packed_convolution, packed_linear, winograd_convolution
+from export.graph_passes.operators import packed_convolution, packed_linear, packed_recurrent
 
 _CASES = 16
 _FLOATS = (torch.float32, torch.float16, torch.bfloat16)
 # The names of float panels in layouts.yaml.
-_OF_FLOATS = "packed_linear, packed_embedding; a group of packed_convolution; winograd_convolution"
+_OF_FLOATS = "packed_linear, packed_embedding; a group of packed_convolution or winograd_convolution"
 _OF_BFLOAT16 = "packed_linear, packed_embedding; a group of packed_convolution; of BFloat16"
 
 
@@ -76,11 +76,19 @@ class LayoutsTest(absltest.TestCase):
         self.assertTrue(torch.equal(unpack(written), weight), f"{case}: packed in C++, read in Python")
         self.assertTrue(torch.equal(written, packed), f"{case}: packed in Python and in C++")
 
-    def check_described(self, layout: str, of: str, weight: torch.Tensor, packed: torch.Tensor) -> None:
-        """Compares a weight of shape (N, K) that a pass has packed with the description in layouts.yaml."""
+    def check_described(self, layout: str, of: str, weight: torch.Tensor, packed: torch.Tensor, **more: int) -> None:
+        """Compares a weight of shape (N, K) that a pass has packed with the description in layouts.yaml.
+
+        Args:
+            layout: the layout.
+            of: which of its elements.
+            weight: the weight.
+            packed: the packed weight.
+            **more: further numbers of the description.
+        """
         line = {line["of"]: line for line in self.layouts[layout]["elements"]}[of]
         constants = {name: constant["value"] for name, constant in self.layouts[layout]["constants"].items()}
-        names = {**constants, "N": weight.shape[0], "K": weight.shape[1]}
+        names = {**constants, **more, "N": weight.shape[0], "K": weight.shape[1]}
         described = torch.zeros(_numbers(line, "shape", {**names, "n": 0, "k": 0}), dtype=torch.int16)
         for n, k in itertools.product(*map(range, weight.shape)):
             element = int(weight[n, k])
@@ -102,6 +110,16 @@ class LayoutsTest(absltest.TestCase):
             self.check("copy_linear", weight, packed, unpack, dtype.itemsize, outputs, inputs, has_pairs)
             of = _OF_BFLOAT16 if has_pairs else _OF_FLOATS
             self.check_described("float_panel", of, weight, packed)
+
+    def test_recurrent(self) -> None:
+        for dtype, gates in itertools.product(_FLOATS * (_CASES // 4), (4, 3, 1)):
+            units, inputs = self.size(60), self.size(20)
+            weight = self.weight(gates * units, inputs, dtype=dtype)
+            packed = packed_recurrent.pack(weight, gates)
+            unpack = functools.partial(packed_recurrent.unpack, gates=gates, units=units)
+            self.check("copy_recurrent", weight, packed, unpack, dtype.itemsize, gates * units, inputs, gates)
+            of = "packed_gru, packed_lstm, packed_rnn, of G gates"
+            self.check_described("float_panel", of, weight, packed, G=gates)
 
     def test_convolution(self) -> None:
         for dtype in _FLOATS * _CASES:
@@ -157,20 +175,6 @@ class LayoutsTest(absltest.TestCase):
                 ),
                 f"kernel {kernel}, stride {stride}, padding {padding}, dilation {dilation}, {groups} groups",
             )
-
-    def test_winograd(self) -> None:
-        for tile in (2, 4) * _CASES:
-            outputs, channels = self.size(110), self.size(5)
-            weight = torch.randn(outputs, channels, 3, 3)
-            packed = winograd_convolution.pack(weight, tile)
-            read, written = torch.zeros_like(weight), torch.zeros_like(packed)
-            self.copy("copy_winograd", False, packed, read, tile, outputs, channels)
-            self.copy("copy_winograd", True, written, weight, tile, outputs, channels)
-            torch.testing.assert_close(read, weight, rtol=0, atol=2e-5)
-            torch.testing.assert_close(
-                winograd_convolution.unpack(written, outputs, channels), weight, rtol=0, atol=2e-5
-            )
-            torch.testing.assert_close(written, packed)
 
     def test_bytes(self) -> None:
         for _ in range(_CASES):

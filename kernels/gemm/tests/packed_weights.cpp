@@ -5,7 +5,6 @@
 #include <cstdint>
 #include <cstring>
 
-#include "kernels/convolution/winograd_transforms.h"
 #include "kernels/gemm/float_panels.h"
 #include "kernels/gemm/layouts.h"
 
@@ -70,67 +69,6 @@ int64_t in_byte_panel(int64_t blocks, int64_t n, int64_t k) {
          k % kBytePanelDepth;
 }
 
-/// The matrix G of Winograd's algorithm, which transforms rows of kernels, for the given points and infinity.
-template <size_t kPoints>
-void kernel_transform(const double (&points)[kPoints], double (*matrix)[kWinogradKernelSize]) {
-  for (size_t i = 0; i < kPoints; ++i) {
-    double value = 1;
-    for (size_t j = 0; j < kPoints; ++j) {
-      value /= i == j ? 1 : points[i] - points[j];
-    }
-    for (int64_t power = 0; power < kWinogradKernelSize; ++power, value *= points[i]) {
-      matrix[i][power] = value;
-    }
-  }
-  matrix[kPoints][kWinogradKernelSize - 1] = 1;
-}
-
-/// Transforms kernels to float panels. In the other direction, reads each element of a kernel as the first output of a
-/// tile whose input is 1 at the element's position and 0 elsewhere.
-template <int kOutputs, size_t kPoints>
-void copy_winograd(bool packs, float* packed, float* weight, int64_t outputs, int64_t channels,
-                   const double (&points)[kPoints]) {
-  using Transform = WinogradTransform<kOutputs>;
-  constexpr int kSize = kWinogradKernelSize;
-  constexpr int kInputs = Transform::kInputs;
-  // For each place and element of a kernel: the factors of the kernel, or the values of the places.
-  double factors[kInputs][kSize] = {};
-  if (packs) {
-    kernel_transform(points, factors);
-  } else {
-    for (int i = 0; i < kSize; ++i) {
-      double unit[kInputs] = {};
-      double inputs[kInputs];
-      unit[i] = 1;
-      Transform::of_inputs(unit, inputs);
-      for (int place = 0; place < kInputs; ++place) {
-        double of_place[kInputs] = {};
-        double sums[kOutputs];
-        of_place[place] = inputs[place];
-        Transform::of_sums(of_place, sums);
-        factors[place][i] = sums[0];
-      }
-    }
-  }
-  const int64_t k = kInputs * kInputs * channels;
-  for (int64_t n = 0; n < outputs; ++n) {
-    for (int64_t channel = 0; channel < channels; ++channel) {
-      float* const kernel = weight + (n * channels + channel) * kSize * kSize;
-      for (int i = 0; i < kInputs * kInputs * kSize * kSize; ++i) {
-        const int place = i / (kSize * kSize);
-        const int element = i % (kSize * kSize);
-        const double factor = factors[place / kInputs][element / kSize] * factors[place % kInputs][element % kSize];
-        float& stored = packed[in_float_panel(k, n, place * channels + channel, false)];
-        if (packs) {
-          stored += static_cast<float>(factor * kernel[element]);
-        } else {
-          kernel[element] += static_cast<float>(factor * stored);
-        }
-      }
-    }
-  }
-}
-
 }  // namespace
 
 extern "C" {
@@ -140,6 +78,18 @@ void copy_linear(bool packs, char* packed, char* weight, int64_t size, int64_t o
                  bool has_pairs) {
   Weight{packs, packed, weight, size, outputs, inputs}.copy(
       [=](int64_t n, int64_t k) { return in_float_panel(inputs, n, k, has_pairs); });
+}
+
+/// packed_gru, packed_lstm and packed_rnn. The weight has the units of the first gate, then those of the next one.
+void copy_recurrent(bool packs, char* packed, char* weight, int64_t size, int64_t outputs, int64_t inputs,
+                    int64_t gates) {
+  const int64_t units = outputs / gates;
+  Weight{packs, packed, weight, size, outputs, inputs}.copy([=](int64_t n, int64_t k) {
+    const int64_t gate = n / units;
+    const int64_t unit = n % units;
+    const int64_t panel = unit / kFloatPanelColumns * gates + gate;
+    return in_float_panel(inputs, panel * kFloatPanelColumns + unit % kFloatPanelColumns, k, false);
+  });
 }
 
 /// packed_convolution. The weight has shape (groups * outputs, channels, kernel positions).
@@ -156,15 +106,6 @@ void copy_convolution(bool packs, char* packed, char* weight, int64_t size, int6
 /// packed_convolution with one group for each channel.
 void copy_depthwise(bool packs, char* packed, char* weight, int64_t size, int64_t channels, int64_t positions) {
   Weight{packs, packed, weight, size, channels, positions}.copy([=](int64_t n, int64_t k) { return k * channels + n; });
-}
-
-/// winograd_convolution with tiles of 2 or 4. The destination must be zero.
-void copy_winograd(bool packs, float* packed, float* weight, int64_t tile, int64_t outputs, int64_t channels) {
-  if (tile == 2) {
-    copy_winograd<2>(packs, packed, weight, outputs, channels, kWinogradPointsOf2);
-  } else {
-    copy_winograd<4>(packs, packed, weight, outputs, channels, kWinogradPointsOf4);
-  }
 }
 
 /// quantized_linear, and dynamic_linear with 8 bits. `blocks` is the number of blocks of a panel.

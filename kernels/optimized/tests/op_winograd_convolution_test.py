@@ -18,22 +18,6 @@ from kernels.testing import op_tester
 # The number of columns of a panel of weights.
 _COLUMNS = layouts.FLOAT_PANEL_COLUMNS
 _LAST = (0, 2, 3, 1)
-# The matrices that transform a kernel's rows and columns, by the outputs of a tile. The points are 0, 1 and -1, and 0,
-# 5/8, -5/8, 3/2 and -3/2.
-_KERNEL_TRANSFORMS: Mapping[int, torch.Tensor] = {
-    2: torch.tensor([[-2, 0, 0], [1, 1, 1], [1, -1, 1], [0, 0, 2]], dtype=torch.float64) / 2,
-    4: torch.tensor(
-        [
-            [256 / 225, 0, 0],
-            [-8192 / 11900, -5120 / 11900, -3200 / 11900],
-            [-8192 / 11900, 5120 / 11900, -3200 / 11900],
-            [128 / 1071, 192 / 1071, 288 / 1071],
-            [128 / 1071, -192 / 1071, 288 / 1071],
-            [0, 0, 1],
-        ],
-        dtype=torch.float64,
-    ),
-}
 # The shape of the input and the output channels: images smaller than a tile; images with partial tiles at the ends;
 # several blocks of tiles; fewer channels than a vector, and partial vectors; partial panels; blocks of tiles that start
 # in one image and end in the next.
@@ -58,28 +42,20 @@ _ACTIVATIONS: Mapping[str, Callable[[torch.Tensor], torch.Tensor]] = {
 }
 
 
-def _packed(weight: torch.Tensor, tile: int) -> torch.Tensor:
-    """Transforms a weight and packs it into panels, row by row."""
-    transform = _KERNEL_TRANSFORMS[tile]
-    transformed = (transform @ weight.double() @ transform.t()).float()
+def _packed(weight: torch.Tensor) -> torch.Tensor:
+    """Packs a weight into panels, row by row."""
     filled = -(-len(weight) // _COLUMNS) * _COLUMNS
     rows = []
     for first in range(0, filled, _COLUMNS):
-        panel = transformed[first : first + _COLUMNS]
-        for y, x, c in itertools.product(range(tile + 2), range(tile + 2), range(weight.shape[1])):
+        panel = weight[first : first + _COLUMNS]
+        for y, x, c in itertools.product(range(3), range(3), range(weight.shape[1])):
             rows.append(functional.pad(panel[:, c, y, x], (0, _COLUMNS - len(panel))))
-    return torch.cat(rows).reshape(filled // _COLUMNS, -1, _COLUMNS)
+    return torch.cat(rows).reshape(1, filled // _COLUMNS, -1, _COLUMNS)
 
 
 def _unpacked(packed: torch.Tensor, out_channels: int, channels: int) -> torch.Tensor:
-    tile = {16: 2, 36: 4}[packed.shape[1] // channels]
-    transformed = torch.zeros(out_channels, channels, tile + 2, tile + 2, dtype=torch.float64)
-    for number, panel in enumerate(packed.double()):
-        of_panel = transformed[number * _COLUMNS : (number + 1) * _COLUMNS]
-        rows = panel.reshape(tile + 2, tile + 2, channels, _COLUMNS)
-        of_panel.copy_(rows[..., : len(of_panel)].permute(3, 2, 0, 1))
-    inverse = torch.linalg.pinv(_KERNEL_TRANSFORMS[tile])
-    return inverse @ transformed @ inverse.t()
+    panels = [panel.reshape(3, 3, channels, _COLUMNS).permute(3, 2, 0, 1) for panel in packed[0].double()]
+    return torch.cat(panels)[:out_channels]
 
 
 def _reference(  # noqa: PLR0917  # The parameters of the operator.
@@ -88,6 +64,7 @@ def _reference(  # noqa: PLR0917  # The parameters of the operator.
     bias: torch.Tensor | None,
     addend: torch.Tensor | None,
     out_channels: int,
+    tile: int,
     padding: Sequence[int],
     end_padding: Sequence[int],
     activation: str = "none",
@@ -97,6 +74,8 @@ def _reference(  # noqa: PLR0917  # The parameters of the operator.
     """PyTorch's result in float64."""
     if {x.dtype for x in (input, weight, bias, addend) if x is not None} != {torch.float32}:
         raise ValueError("expected Float tensors")
+    if tile not in {2, 4}:
+        raise ValueError("expected tiles of 2 or 4 outputs")
     padded = functional.pad(input.double(), [padding[1], end_padding[1], padding[0], end_padding[0]])
     unpacked = _unpacked(weight, out_channels, input.shape[1])
     result = functional.conv2d(padded, unpacked, None if bias is None else bias.double())
@@ -140,7 +119,7 @@ class OpWinogradConvolutionTest(op_tester.OpTest):
             bias = _random((out_channels,)) if has_addend else None
             addend = _random(_out_shape(x, out_channels, padding), _LAST) if has_addend else None
             self.convolution.check(
-                *(x, _packed(weight, tile), bias, addend, out_channels, *padding),
+                *(x, _packed(weight), bias, addend, out_channels, tile, *padding),
                 out_dim_order=_LAST,
                 static=True,
                 atol=1e-4,
@@ -152,15 +131,16 @@ class OpWinogradConvolutionTest(op_tester.OpTest):
         x, weight = torch.randn(1, 512, 16, 16), torch.randn(48, 512, 3, 3) / (9 * 512) ** 0.5
         expected = functional.conv2d(x.double(), weight.double(), padding=1)
         for tile, most in ((2, 1e-5), (4, 3e-5)):
-            arguments = (x.to(memory_format=torch.channels_last), _packed(weight, tile), None, None, 48, [1, 1], [1, 1])
+            last = x.to(memory_format=torch.channels_last)
+            arguments = (last, _packed(weight), None, None, 48, tile, [1, 1], [1, 1])
             (out,) = self.convolution.run(*arguments, outs=[expected.float()], out_dim_order=_LAST, static=True)
             self.assertLess((out - expected).abs().max().item(), most)
 
     def test_activations(self) -> None:
         for (x_shape, out_channels), tile in itertools.product(_CASES[:3], (2, 4)):
-            x, weight = _random(x_shape, _LAST), _packed(_weight(out_channels, x_shape[1]), tile)
+            x, weight = _random(x_shape, _LAST), _packed(_weight(out_channels, x_shape[1]))
             addend = _random((x_shape[0], out_channels, *x_shape[2:]), _LAST)
-            arguments = (x, weight, _random((out_channels,)), addend, out_channels, [1, 1], [1, 1])
+            arguments = (x, weight, _random((out_channels,)), addend, out_channels, tile, [1, 1], [1, 1])
             for activation in _ACTIVATIONS:
                 self.convolution.check(*arguments, activation, out_dim_order=_LAST, static=True, atol=1e-4)
             for bounds in ((0.0, math.inf), (0.0, 0.5), (-math.inf, 0.1), (0.5, -0.5)):
@@ -168,41 +148,43 @@ class OpWinogradConvolutionTest(op_tester.OpTest):
 
     def test_dim_orders(self) -> None:
         for x_shape, out_channels in (((2, 3, 4, 5), 20), ((2, 1, 6, 5), 3), ((1, 20, 1, 1), 2), ((1, 8, 5, 1), 1)):
-            x, weight = _random(x_shape), _packed(_weight(out_channels, x_shape[1]), 2)
+            x, weight = _random(x_shape), _packed(_weight(out_channels, x_shape[1]))
             bias, addend = _random((out_channels,)), _random((x_shape[0], out_channels, *x_shape[2:]))
-            arguments = (x, weight, bias, addend, out_channels, [1, 1], [1, 1])
+            arguments = (x, weight, bias, addend, out_channels, 2, [1, 1], [1, 1])
             declared_dim_orders.check(self.convolution, *arguments, atol=1e-4)
 
     def test_no_images(self) -> None:
         x = torch.ones(0, 16, 4, 5).to(memory_format=torch.channels_last)
-        weight = _packed(torch.ones(16, 16, 3, 3), 4)
-        self.convolution.check(x, weight, None, None, 16, [0, 0], [0, 0], out_dim_order=_LAST, static=True)
+        weight = _packed(torch.ones(16, 16, 3, 3))
+        self.convolution.check(x, weight, None, None, 16, 4, [0, 0], [0, 0], out_dim_order=_LAST, static=True)
 
     def test_wrong_arguments(self) -> None:
         last = torch.channels_last
         x, out = torch.ones(1, 8, 4, 4).to(memory_format=last), torch.ones(1, 20, 4, 4).to(memory_format=last)
-        weight = _packed(torch.ones(20, 8, 3, 3), 4)
+        weight = _packed(torch.ones(20, 8, 3, 3))
         lists = ([1, 1], [1, 1])
-        self.convolution.check(x, weight, None, None, 20, *lists, out_dim_order=_LAST, static=True, atol=1e-4)
+        self.convolution.check(x, weight, None, None, 20, 4, *lists, out_dim_order=_LAST, static=True, atol=1e-4)
 
         def check_rejected(*arguments: object, outs: Sequence[torch.Tensor] = (out,)) -> None:
             self.convolution.check_rejected(*arguments, outs=list(outs), out_dim_order=_LAST, static=True)
 
-        for wrong in (torch.ones(20, 8, 3, 3), weight[:1], weight[:, : 25 * 8].clone(), weight.flatten(0, 1)):
-            check_rejected(x, wrong, None, None, 20, *lists)
-        check_rejected(x, weight, None, None, 40, *lists)
-        check_rejected(x, weight, None, None, 0, *lists)
+        for wrong in (torch.ones(20, 8, 3, 3), weight[:, :1].clone(), weight[:, :, :64].clone(), weight[0], weight.repeat(2, 1, 1, 1)):
+            check_rejected(x, wrong, None, None, 20, 4, *lists)
+        for tile in (0, 3, 6, -2):
+            check_rejected(x, weight, None, None, 20, tile, *lists)
+        check_rejected(x, weight, None, None, 40, 4, *lists)
+        check_rejected(x, weight, None, None, 0, 4, *lists)
         for wrong_lists in (([1], [1, 1]), ([1, 1], [1, 1, 1]), ([1, -1], [1, 1]), ([-1, 0], [0, 0])):
-            check_rejected(x, weight, None, None, 20, *wrong_lists)
-        check_rejected(x[:, :, :1], weight, None, None, 20, [0, 0], [0, 0])
-        check_rejected(x[0], weight, None, None, 20, *lists)
-        check_rejected(x, weight, torch.ones(8), None, 20, *lists)
-        check_rejected(x, weight, None, torch.ones(1, 20, 1, 4), 20, *lists)
-        check_rejected(x, weight, None, None, 20, *lists, outs=[torch.ones(1, 20, 4, 3)])
+            check_rejected(x, weight, None, None, 20, 4, *wrong_lists)
+        check_rejected(x[:, :, :1], weight, None, None, 20, 4, [0, 0], [0, 0])
+        check_rejected(x[0], weight, None, None, 20, 4, *lists)
+        check_rejected(x, weight, torch.ones(8), None, 20, 4, *lists)
+        check_rejected(x, weight, None, torch.ones(1, 20, 1, 4), 20, 4, *lists)
+        check_rejected(x, weight, None, None, 20, 4, *lists, outs=[torch.ones(1, 20, 4, 3)])
         for activation in (("relu",), ("clamp", math.nan, 1.0)):
-            check_rejected(x, weight, None, None, 20, *lists, *activation)
+            check_rejected(x, weight, None, None, 20, 4, *lists, *activation)
         doubles = [tensor.double() for tensor in (x, weight, out)]
-        check_rejected(*doubles[:2], None, None, 20, *lists, outs=doubles[2:])
+        check_rejected(*doubles[:2], None, None, 20, 4, *lists, outs=doubles[2:])
 
 
 if __name__ == "__main__":

@@ -50,16 +50,20 @@ class _Call:
       out_shape: the shape of the result; None for the shape of PyTorch's result.
       options: the options of the call, and keyword arguments.
       out_dtype: the dtype of the result.
+      more_shapes: the shapes of the results behind the first one.
     """
 
     args: Sequence[Any]
     out_shape: Sequence[int] | None = None
     options: Mapping[str, Any] = dataclasses.field(default_factory=dict)
     out_dtype: torch.dtype = torch.float32
+    more_shapes: Sequence[Sequence[int]] = ()
 
     @property
     def outs(self) -> list[torch.Tensor] | None:
-        return None if self.out_shape is None else [torch.empty(tuple(self.out_shape), dtype=self.out_dtype)]
+        if self.out_shape is None:
+            return None
+        return [torch.empty(tuple(shape), dtype=self.out_dtype) for shape in (self.out_shape, *self.more_shapes)]
 
 
 class _Draw(random.Random):
@@ -254,10 +258,11 @@ def _winograd_convolution(tile: int) -> Callable[[_Draw], _Call]:
         return _Call(
             (
                 draw.tensor((batch, channels, *in_size), dim_order=_LAST),
-                draw.tensor((_divide_up(out_channels, _COLUMNS), channels * (tile + 2) ** 2, _COLUMNS)),
+                draw.tensor((1, _divide_up(out_channels, _COLUMNS), channels * 9, _COLUMNS)),
                 draw.tensor([out_channels]) if draw.flip() else None,
                 draw.tensor(out_shape, dim_order=_LAST) if draw.flip() else None,
                 out_channels,
+                tile,
                 begins,
                 ends,
                 *draw.activation(),
@@ -503,6 +508,41 @@ def _packed_linear(least: int, most_rows: int) -> Callable[[_Draw], _Call]:
     return call
 
 
+def _recurrent(gates: int, most_rows: int) -> Callable[[_Draw], _Call]:
+    def call(draw: _Draw) -> _Call:
+        directions = draw.choice((1, 2)) if most_rows > 1 else 1
+        least = _PRODUCTS if most_rows > 1 else _WEIGHTS_OF_A_ROW
+        steps, rows, inputs, units = draw.sizes(least, 7, most_rows, 300, 500)
+        # A thread has a row of the batch, or several strips of hidden units.
+        rows, units = max(rows, min(most_rows, 2)), max(units, 40 if most_rows > 1 else 440)
+        dtype = draw.choice((torch.float32, torch.float32, torch.float64, *_HALF))
+        of_biases = torch.float64 if dtype == torch.float64 else torch.float32
+        blocks = _divide_up(units, _COLUMNS)
+        biases = 4 if gates == 3 else gates
+        weights = [
+            draw.tensor(shape, kind) / math.sqrt(units)
+            for shape, kind in (
+                ((blocks * gates, inputs, _COLUMNS), dtype),
+                ((blocks * gates, units, _COLUMNS), dtype),
+                ((blocks, biases, _COLUMNS), of_biases),
+            )
+            * directions
+        ]
+        states = [None] * (2 if gates == 4 else 1)
+        of_kind = {4: (units, 0), 3: (units,), 1: (units,)}[gates]
+        end = ("tanh",) if gates == 1 else ()
+        x = draw.tensor((steps, rows, inputs), dtype)
+        return _Call(
+            (x, *states, weights, *of_kind, 1, True, directions == 2, False, *end),
+            (steps, rows, directions * units),
+            {},
+            dtype,
+            [(directions, rows, units)] * len(states),
+        )
+
+    return call
+
+
 def _linear(draw: _Draw) -> _Call:
     rows, k, columns = draw.sizes(_PRODUCTS, 600, 700, 900)
     dtype = draw.choice((torch.float32, torch.float64, *_HALF))
@@ -675,6 +715,10 @@ _CALLS: Mapping[str, Mapping[str, Callable[[_Draw], _Call]]] = {
     }
     | {f"transposed, {dtype}": _transposed_convolution(dtype) for dtype in (torch.float32, *_HALF)},
     "rules_executorch::packed_embedding.out": {"": _packed_embedding},
+    **{
+        f"rules_executorch::packed_{kind}.out": {"rows": _recurrent(gates, 9), "one row": _recurrent(gates, 1)}
+        for kind, gates in (("gru", 3), ("lstm", 4), ("rnn", 1))
+    },
     "rules_executorch::packed_linear.out": {
         "rows": _packed_linear(_PRODUCTS, 1200),
         "one row": _packed_linear(_WEIGHTS_OF_A_ROW, 1),

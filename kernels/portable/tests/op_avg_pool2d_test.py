@@ -62,6 +62,33 @@ class OpAvgPool2dTest(op_tester.OpTest):
             pool.judge(op_tester.make_tensor((3, 6, 9), dtype), [2, 2], out_dtype=torch.float64)
         pool.check(torch.ones(3, 6, 9), [0, 2])
 
+    def test_gradients(self) -> None:
+        backward = self.op("aten::avg_pool2d_backward.grad_input")
+        for dtype in (*op_tester.ALL_DTYPES,):
+            for shape in ((2, 3, 8, 7), (3, 6, 9)):
+                for pooling in POOLINGS[:7]:
+                    kernel, stride, *others = pooling
+                    x = op_tester.make_tensor(shape, dtype)
+                    pooled = torch.nn.functional.avg_pool2d(x.double(), kernel, stride or kernel, *others)
+                    gradient = op_tester.make_tensor(pooled.shape, dtype)
+                    arguments = (kernel, stride or kernel, *others)
+                    backward.judge(gradient, x, *arguments, rounding=op_tester.Rounding.SUM)
+        x, arguments = torch.ones(2, 4, 4), ([2], [2], [0], False, True, None)
+        for shape in ((2, 2, 3), (2, 3, 2), (1, 2, 2), (1, 2, 2, 2), (2, 2)):
+            backward.check_rejected(torch.ones(shape), x, *arguments, outs=[x])
+        backward.check_rejected(torch.ones(2, 2, 2), x, *arguments[:-1], 0, outs=[x])
+
+    def test_adaptive_gradients(self) -> None:
+        backward = self.op("aten::_adaptive_avg_pool2d_backward.out")
+        for dtype in op_tester.ALL_DTYPES:
+            for shape in ((2, 3, 8, 7), (3, 6, 9)):
+                for size in ((1, 1), (2, 3), (8, 7), (11, 20)):
+                    gradient = op_tester.make_tensor((*shape[:-2], *size), dtype)
+                    backward.judge(gradient, op_tester.make_tensor(shape, dtype), rounding=op_tester.Rounding.SUM)
+        x = torch.ones(2, 4, 4)
+        for shape in ((2, 0, 3), (3, 2, 2), (1, 2, 2, 2), (2, 2)):
+            backward.check_rejected(torch.ones(shape), x, outs=[x])
+
 
 if __name__ == "__main__":
     absltest.main()

@@ -71,6 +71,24 @@ class OpUpsampleTest(op_tester.OpTest):
         (result,) = bilinear.run(x, [14, 5], False, None, outs=[expected])
         torch.testing.assert_close(result, expected, rtol=0, atol=1)
 
+    def test_antialiased_bicubic(self) -> None:
+        antialiased = self.op("aten::_upsample_bicubic2d_aa.out")
+        for dtype in op_tester.ALL_DTYPES:
+            if dtype == torch.uint8:
+                continue  # PyTorch's Byte has rounded weights
+            for shape, size in (((2, 3, 9, 8), [4, 5]), ((1, 2, 5, 6), [11, 17]), ((1, 1, 3, 30), [7, 2])):
+                for align, order in itertools.product((False, True), op_tester.dim_orders(4)):
+                    x = op_tester.make_tensor(shape, dtype, dim_order=order)
+                    antialiased.judge(x, size, align, rtol=1e-5, atol=1e-5)
+        x = op_tester.make_tensor((1, 2, 6, 5), torch.float32)
+        for scale in (None, 0.8, 2.0):
+            antialiased.judge(x, [3, 4], False, scale, scale, rtol=1e-5, atol=1e-5)
+        x = op_tester.make_tensor((1, 3, 9, 11), torch.uint8, low=0, high=255)
+        expected = torch.ops.aten._upsample_bicubic2d_aa(x, [4, 5], False)
+        (result,) = antialiased.run(x, [4, 5], False, outs=[expected])
+        torch.testing.assert_close(result, expected, rtol=0, atol=1)
+        antialiased.check_rejected(x, [4, 5], False, outs=[expected.float()])
+
     def antialiased(self) -> op_tester.OpTester:
         """Compares Half and BFloat16 with Float, and integers with rounded Double. PyTorch lacks these dtypes."""
 

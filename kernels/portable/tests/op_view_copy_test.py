@@ -1,4 +1,6 @@
-"""Tests of op_view_copy.cpp: view_copy.out."""
+"""Tests of op_view_copy.cpp: view_copy.out and view_copy.dtype_out."""
+
+import itertools
 
 import torch
 from absl.testing import absltest
@@ -48,6 +50,19 @@ class OpViewCopyTest(op_tester.OpTest):
 
     def test_dtypes(self) -> None:
         self.check_copy(self.op("aten::view_copy.out"), [5, 3])
+
+    def test_other_dtype(self) -> None:
+        tester = self.op("aten::view_copy.dtype_out")
+        for dtype, other in itertools.product(op_tester.MOVABLE_DTYPES, repeat=2):
+            if torch.bool in (dtype, other) and dtype != other:
+                continue  # the bytes of other numbers are no Bools
+            for shape in ((2, 16), (3,), (), (0, 16), (2, 0), (2, 1, 3, 8)):
+                for order in op_tester.dim_orders(len(shape)) if dtype.itemsize == other.itemsize else [None]:
+                    x = op_tester.make_tensor(shape, dtype, dim_order=order)
+                    tester.judge(x, other, exact=True)
+        x = op_tester.make_tensor((2, 3), torch.float32)
+        tester.check_rejected(x, torch.int32, outs=[x])
+        tester.check_rejected(x, torch.float64, outs=[x.double()])
 
 
 if __name__ == "__main__":

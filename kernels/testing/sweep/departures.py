@@ -27,8 +27,9 @@ _PARAMETERS_IN_TENSORS = tuple(
     for kind in ("de", "")
     for name in ("channel.out", "tensor.Tensor_out", "token.out")
 )
-_REFUSED_THERE = "ExecuTorch's kernels also reject them."
+_REFUSED_THERE = "ExecuTorch's kernels also reject them, or ExecuTorch has no kernel of the operator."
 _BILINEAR = ("aten::_upsample_bilinear2d_aa.out", "aten::upsample_bilinear2d.vec_out")
+_FOURIER = ("aten::_fft_c2c.out", "aten::_fft_c2r.out", "aten::_fft_r2c.out")
 _PADS = tuple(f"aten::{kind}_pad{rank}d.out" for kind in ("reflection", "replication") for rank in (1, 2, 3))
 
 
@@ -102,6 +103,73 @@ DEPARTURES = (
         refused=_UNSIGNED,
     ),
     Departure(
+        name="unsigned integers in further operators",
+        operators=refused_dtypes.UNSIGNED_IN_FURTHER,
+        what="Unsigned integers of 16 to 64 bits are rejected.",
+        reason="The other arithmetic kernels reject them, too. ExecuTorch has no such kernels.",
+        outcome=Outcome.KERNEL_REFUSES,
+        applies=lambda call, _: _has(call, _UNSIGNED),
+        example=lambda: Call("aten::erfc.out", (torch.ones(2, dtype=torch.uint16),), {}),
+        refused=_UNSIGNED,
+    ),
+    Departure(
+        name="complex numbers in further operators",
+        operators=refused_dtypes.COMPLEX_IN_FURTHER,
+        what="Complex numbers are rejected.",
+        reason="Matrices of models are real. ExecuTorch has no such kernels.",
+        outcome=Outcome.KERNEL_REFUSES,
+        applies=lambda call, _: _has(call, _COMPLEX),
+        example=lambda: Call("aten::_linalg_det.result", (torch.eye(2, dtype=torch.complex64),), {}),
+        refused=_COMPLEX,
+    ),
+    Departure(
+        name="signs of vectors",
+        operators=("aten::_linalg_eigh.eigenvalues", "aten::_linalg_svd.U"),
+        what="Vectors may have other signs, and other directions if values are equal.",
+        reason="They are not unique. LAPACK's depend on its version and on the processor.",
+        outcome=Outcome.WRONG,
+        applies=lambda call, _: call.args[2],
+        example=lambda: Call("aten::_linalg_eigh.eigenvalues", (torch.tensor([[1.0, 2], [2, 1]]), "L", True), {}),
+        depends_on_processor=True,
+    ),
+    Departure(
+        name="dtypes in solve_triangular",
+        operators=("aten::linalg_solve_triangular.out",),
+        what="Right sides of another dtype than the matrices are rejected.",
+        reason="PyTorch does not check the dtypes.",
+        outcome=Outcome.KERNEL_REFUSES,
+        applies=lambda call, _: call.args[0].dtype != call.args[1].dtype,
+        example=lambda: Call(
+            "aten::linalg_solve_triangular.out",
+            (torch.eye(2), torch.ones(2, 1, dtype=torch.float64)),
+            {"upper": True, "left": True, "unitriangular": False},
+        ),
+    ),
+    Departure(
+        name="halves in matrix_exp",
+        operators=("aten::linalg_matrix_exp.out",),
+        what="Halves are rejected.",
+        reason="PyTorch multiplies matrices of halves, and its results have two digits.",
+        outcome=Outcome.KERNEL_REFUSES,
+        applies=lambda call, _: _has(call, _HALVES),
+        example=lambda: Call("aten::linalg_matrix_exp.out", (torch.eye(2, dtype=torch.float16),), {}),
+        refused=_HALVES,
+    ),
+    Departure(
+        name="Bools in index_reduce",
+        operators=("aten::index_reduce.out",),
+        what="Bools are rejected.",
+        reason="PyTorch reduces Bools of some shapes only.",
+        outcome=Outcome.KERNEL_REFUSES,
+        applies=lambda call, _: call.dtype == torch.bool,
+        example=lambda: Call(
+            "aten::index_reduce.out",
+            (torch.ones(2, 3) > 0, 1, torch.tensor([0, 0]), torch.ones(2, 2) > 0, "prod"),
+            {"include_self": True},
+        ),
+        refused=frozenset({torch.bool}),
+    ),
+    Departure(
         name="complex numbers and unsigned integers",
         operators=refused_dtypes.COMPLEX_AND_UNSIGNED,
         what="Complex numbers and unsigned integers of 16 to 64 bits are rejected.",
@@ -173,7 +241,7 @@ DEPARTURES = (
     ),
     Departure(
         name="Byte in bilinear upsampling",
-        operators=_BILINEAR,
+        operators=(*_BILINEAR, "aten::_upsample_bicubic2d_aa.out"),
         what="Bytes may differ by one.",
         reason="PyTorch interpolates Bytes in fixed point, and the kernels interpolate in Float.",
         outcome=Outcome.WRONG,
@@ -186,7 +254,7 @@ DEPARTURES = (
     ),
     Departure(
         name="antialiased images one column wide",
-        operators=("aten::_upsample_bilinear2d_aa.out",),
+        operators=("aten::_upsample_bicubic2d_aa.out", "aten::_upsample_bilinear2d_aa.out"),
         what="The rows of a result one column wide are interpolated.",
         reason="PyTorch repeats the first row. For the transposed image, PyTorch returns the kernel's result.",
         outcome=Outcome.WRONG,
@@ -253,8 +321,21 @@ DEPARTURES = (
         ),
     ),
     Departure(
+        name="ranges of halves in histograms",
+        operators=("aten::histogram.bin_ct_out",),
+        what="Half and BFloat16 are accepted without a range, too.",
+        reason="PyTorch supports them with a range only.",
+        outcome=Outcome.KERNEL_ACCEPTS,
+        applies=lambda call, _: _has(call, _HALVES) and call.kwargs["range"] is None,
+        example=lambda: Call(
+            "aten::histogram.bin_ct_out",
+            (torch.ones(9, dtype=torch.float16), 4),
+            {"range": None, "weight": None, "density": False},
+        ),
+    ),
+    Departure(
         name="cumulative sums as Bools",
-        operators=("aten::cumsum.out",),
+        operators=("aten::cumprod.out", "aten::cumsum.out"),
         what="Bool is rejected as the dtype of the result.",
         reason="PyTorch also rejects Bool, except for tensors without dimensions.",
         outcome=Outcome.KERNEL_REFUSES,
@@ -371,6 +452,26 @@ DEPARTURES = (
         refused=frozenset(inputs.MOVABLE_DTYPES) - _COMPLEX,
     ),
     Departure(
+        name="Fourier transforms of huge values",
+        operators=_FOURIER,
+        what="The results of lines with infinities, NaNs and huge values differ.",
+        reason="The errors of all results of a line depend on its largest values. PyTorch's own results depend on its "
+        "library.",
+        outcome=Outcome.WRONG,
+        applies=lambda call, _: not bool((call.tensors[0].abs() < 1e3).all()),
+        example=lambda: Call("aten::_fft_r2c.out", (torch.tensor([0.0, math.inf, 0.0, 0.0]), [0], 0, True), {}),
+        depends_on_processor=True,
+    ),
+    Departure(
+        name="Fourier transforms without lines",
+        operators=("aten::_fft_c2c.out",),
+        what="Tensors without lines are accepted.",
+        reason="The result has no elements. PyTorch's library refuses a transform without lines.",
+        outcome=Outcome.KERNEL_ACCEPTS,
+        applies=lambda call, _: call.tensors[0].numel() == 0,
+        example=lambda: Call("aten::_fft_c2c.out", (torch.ones(0, 4, dtype=torch.complex64), [1], 0, True), {}),
+    ),
+    Departure(
         name="copies between devices",
         operators=("et_copy::_d2h_copy.out", "et_copy::_h2d_copy.out"),
         what="Two tensors on the CPU are rejected.",
@@ -382,11 +483,11 @@ DEPARTURES = (
     ),
     Departure(
         name="modes of grid_sampler_2d",
-        operators=("aten::grid_sampler_2d.out",),
+        operators=("aten::grid_sampler_2d.out", "aten::grid_sampler_3d.out"),
         what="Unknown modes of interpolation and padding are rejected.",
         reason="PyTorch checks the modes in torch.nn.functional only, and takes an unknown one for another.",
         outcome=Outcome.KERNEL_REFUSES,
-        applies=lambda call, _: call.args[2] not in (0, 1, 2) or call.args[3] not in (0, 1, 2),
+        applies=lambda call, _: call.args[2] not in range(7 - call.args[0].dim()) or call.args[3] not in range(3),
         example=lambda: Call(
             "aten::grid_sampler_2d.out", (torch.ones(1, 1, 2, 2), torch.ones(1, 2, 2, 2), 0, 3, False), {}
         ),

@@ -21,6 +21,9 @@ def calls(operator: str, dtype: torch.dtype) -> Iterator[Call]:
     elif operator in _FACTORIES:
         for size in ([], [3], [2, 3, 4, 5], [0, 2]):
             yield Call(operator, (size,), {_FACTORIES[operator]: None}, dtype)
+    elif operator in _DRAWS:
+        for args in _DRAWS[operator]:
+            yield Call(operator, args, {}, dtype)
 
 
 def _values(shape: tuple[int, ...], dtype: torch.dtype) -> torch.Tensor:
@@ -67,10 +70,64 @@ def _dropout(dtype: torch.dtype) -> _Args:
         yield _values((3, 4), dtype), p, train
 
 
+def _like(dtype: torch.dtype) -> _Args:
+    for shape in ((), (3, 4), (0, 2)):
+        yield (_values(shape, dtype),)
+
+
+def _uniform(dtype: torch.dtype) -> _Args:
+    for limits in ((), (-1.0, 3.0), (2.0, 1.0)):
+        yield _values((3, 4), dtype), *limits
+
+
+def _normal(dtype: torch.dtype) -> _Args:
+    for shape in ((), (3, 4)):
+        for deviation in (2, -2):
+            yield 0.5, torch.full(shape, deviation).to(dtype)
+
+
+def _unique(*flags: bool) -> Callable[[torch.dtype], _Args]:
+    def unique(dtype: torch.dtype) -> _Args:
+        x = torch.tensor([[1, 0], [1, 1], [1, 0], [1, 0]]).to(dtype)
+        for dim in (0, 1, -1, 2):
+            yield x, dim, *flags
+        yield x[:0], 0, *flags
+
+    return unique
+
+
 def _padding(dtype: torch.dtype) -> _Args:
     for padding in ([1, 0, 2, 1, 1, 1], [0] * 6, [-1, 1, 0, 0, 1, 0]):
         yield _values(_IMAGES, dtype), padding
         yield _values(_IMAGES[1:], dtype), padding
+
+
+def _view_dtype(dtype: torch.dtype) -> _Args:
+    for other in (torch.int8, torch.int16, torch.float32, torch.complex64, torch.complex128):
+        yield _values((3, 16), dtype), other
+
+
+def _bicubic(dtype: torch.dtype) -> _Args:
+    for size in ([2, 3], [7, 5]):
+        for align_corners in (False, True):
+            yield _values((2, 3, 5, 4), dtype), size, align_corners, None, None
+
+
+def _embedding_bag(dtype: torch.dtype) -> _Args:
+    indices, offsets = torch.tensor([1, 2, 2, 5, 0]), torch.tensor([0, 2, 2])
+    for mode in range(3):
+        yield _values((6, 4), dtype), indices, offsets, False, mode, False, None, False, -1
+
+
+def _average_gradient(dtype: torch.dtype) -> _Args:
+    x = _values((2, 3, 6, 4), dtype)
+    yield _values((2, 3, 3, 2), dtype), x, [2, 2], [2, 2], [0, 0], False, True, None
+    yield _values((2, 3, 4, 3), dtype), x, [2, 2], [2, 2], [1, 1], False, False, None
+
+
+def _adaptive_gradient(dtype: torch.dtype) -> _Args:
+    for size in ((1, 1), (3, 2), (7, 5)):
+        yield _values((2, 3, *size), dtype), _values((2, 3, 6, 4), dtype)
 
 
 def _quantize(parameters: tuple[Any, ...]) -> Callable[[torch.dtype], _Args]:
@@ -138,15 +195,30 @@ _IN_TENSORS = (torch.tensor([0.1]), torch.tensor([3]))
 _PER_CHANNEL = (_scales(4), _zero_points(4), 1)
 _PER_TOKEN = (_scales(3, 1), _zero_points(3, 1))
 _FACTORIES = {"aten::empty.out": "memory_format", "dim_order_ops::_empty_dim_order.out": "dim_order"}
+_DRAWS: dict[str, tuple[tuple[Any, ...], ...]] = {
+    "aten::randint.low_out": ((0, 2, [3]), (1, 100, [2, 3, 4, 5]), (-3, 3, []), (3, 3, [2]), (0, 1000, [0, 2])),
+    "aten::randn.out": (([],), ([3],), ([2, 3, 4, 5],), ([0, 2],)),
+    "aten::randperm.out": ((0,), (1,), (100,), (-1,)),
+}
 _CALLS: dict[str, Callable[[torch.dtype], _Args]] = {
+    "aten::_adaptive_avg_pool2d_backward.out": _adaptive_gradient,
+    "aten::_embedding_bag.out": _embedding_bag,
+    "aten::_upsample_bicubic2d_aa.out": _bicubic,
+    "aten::avg_pool2d_backward.grad_input": _average_gradient,
+    "aten::view_copy.dtype_out": _view_dtype,
     "aten::allclose.Tensor": _allclose,
     "aten::allclose.out": _allclose,
     "aten::convolution_backward.out": _convolution_backward,
     "aten::detach_copy.out": _copy,
     "aten::lift_fresh_copy.out": _copy,
     "aten::native_dropout.out": _dropout,
+    "aten::normal.float_Tensor_out": _normal,
+    "aten::rand_like.out": _like,
     "aten::reflection_pad3d.out": _padding,
     "aten::replication_pad3d.out": _padding,
+    "aten::uniform.out": _uniform,
+    "aten::unique_dim.out": _unique(True, False, True),
+    "aten::unique_dim_consecutive.out": _unique(True, False),
     "quantized_decomposed::add.out": _add,
     "quantized_decomposed::choose_qparams.Tensor_out": _choose_qparams,
     "quantized_decomposed::choose_qparams_per_token_asymmetric.out": _choose_qparams_per_token,

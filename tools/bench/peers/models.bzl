@@ -54,6 +54,15 @@ _BERT = struct(
     deps = ["//examples/models:minilm_py"],
 )
 
+# ExecuTorch repeats the cell for each time step: thousands of calls, whose export takes minutes.
+_REPEATED = "ExecuTorch has a call for each operation of each time step"
+
+_UNROLLED = {
+    "portable": _REPEATED,
+    "wheel": _REPEATED,
+    "xnnpack": _REPEATED,
+}
+
 _MOBILENET = struct(
     model = "//examples/models:mobilenet_v2.py",
     deps = ["//examples/mobilenet_v2:model_py"],
@@ -130,6 +139,24 @@ MODELS = {
         "EnCodec's encoder, 24 kHz, 1 s",
         entry_point = "get_encodec_model",
         model = "//tools/bench/peers:sound.py",
+    ),
+    "voice": _model(
+        "Voice encoder, LSTM 3x256, 160 steps",
+        entry_point = "get_voice_model",
+        model = "//tools/bench/peers:recurrent.py",
+        without = _UNROLLED,
+    ),
+    "letters": _model(
+        "CRNN's LSTM 2x256, both directions, 24 steps",
+        entry_point = "get_letters_model",
+        model = "//tools/bench/peers:recurrent.py",
+        without = _UNROLLED,
+    ),
+    "gru": _model(
+        "GRU 2x256, both directions, 100 steps",
+        entry_point = "get_gru_model",
+        model = "//tools/bench/peers:recurrent.py",
+        without = _UNROLLED,
     ),
     "bart": _model(
         "BART-base, 32 tokens to 16",
