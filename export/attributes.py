@@ -13,13 +13,14 @@ import enum
 import functools
 import inspect
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from types import FunctionType, MethodType, ModuleType
 from typing import Any
 
 import torch
+from torch.overrides import TorchFunctionMode
 
 # The attributes of PyTorch's base class.
 _OF_BASE_CLASS = frozenset(vars(torch.nn.Module()))
@@ -73,11 +74,6 @@ class Snapshot:
         """Returns the attributes with other values than at the time of the snapshot."""
         now = self._read()
         return [one for one in {**self._before, **now} if not _are_same(self._before.get(one), now.get(one))]
-
-    def tensors(self) -> Iterator[torch.Tensor]:
-        """Returns the tensors in plain attributes at the time of the snapshot."""
-        for values in self._before.values():
-            yield from (value for value in values if isinstance(value, torch.Tensor))
 
     def _read(self) -> dict[Attribute, list[Any]]:
         seen: set[int] = set()
@@ -153,14 +149,51 @@ def _are_same(before: Sequence[Any] | None, now: Sequence[Any] | None) -> bool:
     )
 
 
+class _DetachedCopies(TorchFunctionMode):
+    """Copies of tensors that autograd computed, as in `self.scale = torch.exp(self.parameter)`, are constants.
+
+    PyTorch itself refuses to copy such tensors.
+    """
+
+    def __torch_function__(
+        self, func: Callable[..., Any], types: Any, args: tuple[Any, ...] = (), kwargs: dict[str, Any] | None = None
+    ) -> Any:
+        if func is torch.Tensor.__deepcopy__ and not args[0].is_leaf:
+            tensor, memo = args
+            memo[id(tensor)] = copy.deepcopy(tensor.detach(), memo)
+            return memo[id(tensor)]
+        return func(*args, **(kwargs or {}))
+
+
 def copied(module: torch.nn.Module) -> torch.nn.Module:
     """Returns a copy of a module. The copy shares the memory of parameters that nothing writes to."""
+    memo = _with_copied_parameters(module)
+    with _DetachedCopies():
+        return copy.deepcopy(module, memo)
+
+
+def uncopied(module: torch.nn.Module) -> Attribute | None:
+    """Returns the plain attribute because of which a module cannot be copied; None if this is no single attribute."""
+    memo = _with_copied_parameters(module) | {id(one): one for one in module.modules()}
+    with _DetachedCopies():
+        for path, submodule in module.named_modules():
+            for name, value in vars(submodule).items():
+                if name not in _OF_BASE_CLASS:
+                    try:
+                        copy.deepcopy(value, memo)
+                    except BaseException:
+                        return Attribute(path, name)
+    return None
+
+
+def _with_copied_parameters(module: torch.nn.Module) -> dict[int, Any]:
+    """Returns a memo for `copy.deepcopy` with the copies of the parameters."""
     memo: dict[int, Any] = {id(parameter): _copied_on_write(parameter) for parameter in module.parameters()}
-    # PyTorch refuses to copy a tensor that autograd computed, as in `self.scale = torch.exp(self.parameter)`.
-    for tensor in (*module.buffers(), *Snapshot(module).tensors()):
-        if not tensor.is_leaf and id(tensor) not in memo:
-            memo[id(tensor)] = copy.deepcopy(tensor.detach(), memo)
-    return copy.deepcopy(module, memo)
+    with _DetachedCopies():
+        for parameter in module.parameters():
+            if vars(parameter) and memo[id(parameter)] is not parameter:
+                vars(memo[id(parameter)]).update(copy.deepcopy(vars(parameter), memo))
+    return memo
 
 
 def _copied_on_write(parameter: torch.nn.Parameter) -> torch.nn.Parameter:

@@ -19,7 +19,7 @@ from typing import IO
 from absl import app, flags
 
 from diagnostics.errors import Finding, InputError, Location
-from export import own_process, phases
+from export import own_process, phases, system_limits
 from export.preloaded import Preloaded
 from export.pytorch_message import SHOW_MORE
 
@@ -108,7 +108,10 @@ def _export(load: Callable[[], Export], printed: IO[bytes]) -> str:
             importlib.import_module("torch._logging").set_logs(all=logging.ERROR)
         warned = export(Path(_MODEL.value), _ENTRY_POINT.value, [Path(path) for path in _IMPORT_PATHS.value])
     except BaseException as error:
-        shown = str(error if isinstance(error, InputError) else _unexpected(error))
+        shown = str(
+            system_limits.finding(Location(_MODEL.value), error)
+            or (error if isinstance(error, InputError) else _unexpected(error))
+        )
         return _FAILED + "\n".join([shown, *(traceback.format_exception(error) if _TRACEBACK.value else [])])
     return "\n".join(map(str, warned))
 
@@ -127,13 +130,14 @@ def _unexpected(error: BaseException) -> Finding:
 
 def _ended(outcome: own_process.Outcome) -> Finding:
     """Returns the finding for an export whose process ended too early."""
+    if outcome.was_killed:
+        return system_limits.killed(Location(_MODEL.value), "the process that exports the model", outcome.memory)
     model = os.path.abspath(_MODEL.value)
     line = next((line for path, line in outcome.frames if os.path.abspath(path) == model), 0)
     return Finding(
         Location(_MODEL.value, line, 1 if line else 0),
         f"the process that exports the model {outcome.how}, before the export was done",
-        "the model file, or a library that it imports, calls os._exit() or crashes in native code; or, with"
-        " SIGKILL, the machine has too little memory.",
+        "the model file, or a library that it imports, calls os._exit() or crashes in native code.",
         f"check that `python {_MODEL.value}` and calls of its functions work without Bazel.",
         id="model-ends-process",
     )

@@ -14,7 +14,7 @@ from export.delegation import Delegation
 from export.emulator.check import Checked
 from export.graph_passes import passes
 from export.graph_passes.report import PassReport
-from export.patches import patch
+from export.patches import bounded_unique, patch, spaced_defaults, unknown_strides
 
 
 @dataclass(frozen=True)
@@ -86,7 +86,13 @@ def export(
     # Samples are recorded before the export, which may change the module.
     with phases.phase("samples"):
         recorded = {method.name: samples.record(method) for method in loaded.methods}
-    with patch.noted() as unknown, repeated_work.avoided():
+    with (
+        patch.noted() as unknown,
+        repeated_work.avoided(),
+        spaced_defaults.parsed(),
+        unknown_strides.compared(),
+        bounded_unique.bounded(),
+    ):
         built = program.build(
             loaded.methods,
             recorded,

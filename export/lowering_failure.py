@@ -8,10 +8,21 @@ from collections.abc import Sequence
 
 import torch
 
-from diagnostics.errors import Finding, InputError
+from diagnostics.errors import Finding, InputError, Location
+from export.causes import causes
+from export.graph_passes import layouts
 from export.model_file import Method
 from export.pytorch_message import SHOW_MORE, condense
 from export.user_file import text_of
+
+# For each pass for layers of torchao: the size of a group of weights is a multiple of this number.
+_GROUP_MULTIPLES = {
+    "dynamic_linear": layouts.BYTE_PANEL_ROW_MULTIPLE,
+    "weight_only": layouts.QUANTIZED_ROW_BLOCK_BYTES,
+}
+_CONTROL_FLOW = re.compile(r"Unsupported control flow operator: (\w+)")
+# The line by which torch.fx says which node it runs.
+_EXECUTING = re.compile(r"^While executing %.*?call_function\[target=([\w.]+)\]", re.M)
 
 
 def of(method: Method, error: BaseException, graph_passes: Sequence[str]) -> InputError:
@@ -23,6 +34,9 @@ def of(method: Method, error: BaseException, graph_passes: Sequence[str]) -> Inp
         graph_passes: the names of the graph passes that ran.
     """
     missing = re.findall(r"'([\w:.]+)'", text_of(error)) if "Missing out variants" in text_of(error) else []
+    control_flow = _CONTROL_FLOW.search(text_of(error))
+    if control_flow:
+        return InputError(_unsupported_control_flow(method, control_flow[1], text_of(error)))
     if not missing:
         cause = "the exported graph has something that ExecuTorch does not support."
         fix = f"{SHOW_MORE}; simplify the module until it lowers."
@@ -32,19 +46,28 @@ def of(method: Method, error: BaseException, graph_passes: Sequence[str]) -> Inp
         if "graph_output_allocated" in text_of(error):
             cause = f"{method.name}() returns no tensor, and a program has to give one."
             fix = "return a tensor; where the method only writes to buffers, one of them."
+        # Where the lowering failed at a call of the graph, the message has the line of the model.
+        at, frames = _first_frames(method, error)
         return method.source.failure(
-            "ExecuTorch's lowering", error, at=method.at, cause=cause, fix=fix, message=_message(error)
+            "ExecuTorch's lowering",
+            error,
+            at=at or method.at,
+            cause=cause,
+            fix=fix,
+            message=_message(error),
+            details=(*_operator(error), *frames),
         )
+    cause = "an ExecuTorch program calls out variants, and only functional variants of these operators are registered."
     fix = "register these too with torch.library, in a module that the model file imports (one of its `deps`)."
     if all(name.startswith("quantized_decomposed::") for name in missing):
         fix = "`import executorch.kernels.quantized` in the model file registers these."
     if all(name.startswith("torchao::") for name in missing):
-        fix = _fix_of_torchao(missing, graph_passes)
+        cause, fix = _of_torchao(method, missing, graph_passes, cause)
     return InputError(
         Finding(
             method.at,
             f"no out variant of {', '.join(sorted(missing))}",
-            "an ExecuTorch program calls out variants, and only functional variants of these operators are registered.",
+            cause,
             fix,
             tuple(_out_schema(name) for name in sorted(missing)),
             id="no-out-variant",
@@ -52,23 +75,75 @@ def of(method: Method, error: BaseException, graph_passes: Sequence[str]) -> Inp
     )
 
 
-def _fix_of_torchao(missing: Sequence[str], graph_passes: Sequence[str]) -> str:
-    """Returns the fix for operators of linear layers that torchao's quantize_() quantized."""
+def _first_frames(method: Method, error: BaseException) -> tuple[Location | None, tuple[str, ...]]:
+    """Returns the user's frames in the message of an exception or of its first cause that has some."""
+    for one in causes(error):
+        at, frames = _frames(method, text_of(one))
+        if at is not None:
+            return at, frames
+    return None, ()
+
+
+def _frames(method: Method, text: str) -> tuple[Location | None, tuple[str, ...]]:
+    # ExecuTorch's emitter writes the frames twice, and torch.fx once more at the end.
+    return method.source.frames_of_text(text.rpartition("Original traceback:")[2])
+
+
+def _operator(error: BaseException) -> tuple[str, ...]:
+    """Returns a line that names the call that the lowering was at; nothing if the messages have none."""
+    for one in causes(error):
+        if match := _EXECUTING.search(text_of(one)):
+            return (f"the call: {match[1].removeprefix('torch.ops.')}",)
+    return ()
+
+
+def _unsupported_control_flow(method: Method, operator: str, text: str) -> Finding:
+    at, frames = _frames(method, text)
+    return Finding(
+        at or method.at,
+        f"{method.name}() calls {operator}, which a program has no instructions for",
+        "torch.export takes more operators of control flow than ExecuTorch. A program has instructions for torch.cond,"
+        " map and scan, and torch.export unrolls Python's loops.",
+        "run a fixed number of steps in a Python `for`, and keep the values of finished elements with torch.where; or"
+        " make the body a method of its own (get_model() returns a dict), and call the method in a loop.",
+        frames,
+        id="unsupported-control-flow",
+    )
+
+
+def _of_torchao(method: Method, missing: Sequence[str], graph_passes: Sequence[str], cause: str) -> tuple[str, str]:
+    """Returns the cause and the fix for operators of linear layers that torchao's quantize_() quantized."""
     needed = "dynamic_linear" if "torchao::choose_qparams_affine" in missing else "weight_only"
+    multiple = _GROUP_MULTIPLES[needed]
+    if sizes := _other_groups(method, multiple):
+        return (
+            f"the graph pass {needed} supports groups of a multiple of {multiple} weights, and linear layers of"
+            f" {method.name}() have groups of {' and '.join(map(str, sizes))}.",
+            f"quantize with PerGroup({multiple}) or a multiple of that, or with PerAxis(0), one scale for each row.",
+        )
     if needed in graph_passes:
-        return f"quantize these layers in another way, which the graph pass {needed} supports (export/README.md)."
-    return (
+        fix = f"quantize these layers in another way, which the graph pass {needed} supports (export/README.md)."
+        return cause, fix
+    return cause, (
         f"have a graph pass make calls of these layers: graph_passes = ['default', '{needed}'] of the"
         " executorch_program; @rules_executorch//kernels/optimized has the kernel."
     )
 
 
+def _other_groups(method: Method, multiple: int) -> list[int]:
+    """Returns the sizes of groups in the weights of a method that are no multiple of a number."""
+    shapes = {
+        (parameter.shape[-1], block[-1])
+        for parameter in method.module.parameters()
+        if parameter.dim() and (block := getattr(parameter, "block_size", None))
+    }
+    return sorted({size for row, size in shapes if size < row and size % multiple != 0})
+
+
 def _message(error: BaseException) -> str:
     """Returns an exception's message with that of its first cause, since the exception may only name a pass."""
     message = condense(text_of(error))
-    first = error
-    while first.__cause__ is not None:
-        first = first.__cause__
+    *_, first = causes(error)
     return message if first is error else f"{message}\n    {type(first).__name__}: {condense(text_of(first))}"
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 import torch
-from torchgen.model import FunctionSchema
+from executorch.exir.operator import convert
 
 from diagnostics.errors import Finding, InputError
 from export.model_file import Method
@@ -54,9 +54,7 @@ def _reason(schema: torch.FunctionSchema) -> str:
         return "and returns nothing"
     if any(returned.alias_info for returned in schema.returns):
         return "and returns one of its arguments"
-    try:
-        FunctionSchema.parse(str(schema))
-    except (AssertionError, RuntimeError, ValueError):  # The exceptions that the schema parser raises.
+    if convert._pybind_schema_to_native_schema(schema) is None:
         return "and has a schema that ExecuTorch cannot read"
     return ""
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import faulthandler
 import io
+import mmap
 import os
 import re
 import signal
@@ -32,11 +33,15 @@ class Outcome:
         report: the text that the step returned; None if the process ended before.
         how: a short description of the end of the process.
         frames: the Python frames of a crash, file and line, innermost first.
+        memory: the largest memory that the process has used, in bytes.
+        was_killed: whether SIGKILL ended the process.
     """
 
     report: str | None
     how: str
     frames: tuple[tuple[str, int], ...]
+    memory: int
+    was_killed: bool
 
 
 def run(step: Callable[[], str], printed: IO[bytes]) -> Outcome:
@@ -46,21 +51,24 @@ def run(step: Callable[[], str], printed: IO[bytes]) -> Outcome:
         step: the function to run. Its result is the report.
         printed: the file for all output to stdout and stderr, of Python and of native code.
     """
-    with tempfile.TemporaryFile() as report, tempfile.TemporaryFile() as crash:
+    # A limit for the sizes of files must not cut the report.
+    with mmap.mmap(-1, _MAX_REPORT) as report, tempfile.TemporaryFile() as crash:
         sys.stdout.flush()
         sys.stderr.flush()
         child = os.fork()
         if not child:
             _run(step, printed, report, crash)
         try:
-            status = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
+            _, waited, usage = os.wait4(child, 0)
+            status = os.waitstatus_to_exitcode(waited)
         except BaseException:
             os.kill(child, signal.SIGKILL)
             raise
-        text = _read(report)
+        text = report[:].rstrip(b"\0")
         frames = tuple((match[1], int(match[2])) for match in _FRAME.finditer(_read(crash).decode(errors="replace")))
     finished = text.startswith(_FINISHED)
-    return Outcome(text.removeprefix(_FINISHED).decode(errors="replace") if finished else None, _how(status), frames)
+    shown = text.removeprefix(_FINISHED).decode(errors="replace") if finished else None
+    return Outcome(shown, _how(status), frames, usage.ru_maxrss * 1024, status == -signal.SIGKILL)
 
 
 def tail(printed: IO[bytes]) -> str:
@@ -77,7 +85,7 @@ def tail(printed: IO[bytes]) -> str:
     return "\n".join(kept)
 
 
-def _run(step: Callable[[], str], printed: IO[bytes], report: IO[bytes], crash: IO[bytes]) -> NoReturn:
+def _run(step: Callable[[], str], printed: IO[bytes], report: mmap.mmap, crash: IO[bytes]) -> NoReturn:
     """Runs a step, writes its report, and ends the process in any case."""
     try:
         for descriptor in (1, 2):
@@ -92,8 +100,7 @@ def _run(step: Callable[[], str], printed: IO[bytes], report: IO[bytes], crash: 
             with contextlib.suppress(BaseException):  # The user's file may have replaced the streams.
                 if stream:
                     stream.flush()
-        report.write(_FINISHED + text[:_MAX_REPORT])
-        report.flush()
+        report.write((_FINISHED + text)[:_MAX_REPORT])
     finally:
         _exit(0)
 

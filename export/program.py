@@ -39,11 +39,19 @@ from export.emulator.locate import Original
 from export.graph_passes import graphs, passes
 from export.graph_passes.graph_pass import GraphPass, Stage
 from export.graph_passes.report import PassReport
+from export.graph_passes.rewrites import recurrent
 from export.graph_passes.snapshot import Snapshot
 from export.lowering import Lowering
 from export.memory import layouts, separate_values, writes
 from export.model_file import Method
-from export.patches import idle_passes, partitioner_reasons, recorded_emission, timed_backends
+from export.patches import (
+    idle_passes,
+    more_decompositions,
+    partitioner_reasons,
+    recorded_emission,
+    recurrent_shapes,
+    timed_backends,
+)
 from export.samples import Recorded, Sample
 from export.tracing import trace
 from export.wrong_program import WrongProgramError
@@ -136,7 +144,8 @@ def build(
     if with_etrecord:
         etrecord.check(methods[0])
     exported = {
-        method.name: export(method, recorded[method.name].samples, lowerings[method.name]) for method in methods
+        method.name: _export_with(graph_passes, method, recorded[method.name].samples, lowerings[method.name])
+        for method in methods
     }
     quantized = {name: _module_of(exported[name]) for name, one in lowerings.items() if one.quantization is not None}
     edge_passes = {name: list(lowering.edge_passes) for name, lowering in lowerings.items() if lowering.edge_passes}
@@ -151,6 +160,7 @@ def build(
             with (
                 phases.phase("to_edge"),
                 timed_backends.timed(),
+                more_decompositions.added(),
                 partitioner_reasons.stored(),
                 qualcomm.lowering(for_qualcomm) as said,
             ):
@@ -278,6 +288,8 @@ class _Attempts:
         _restore(self._snapshots)
         self._snapshots = self._snapshots or self._saved(self._exported)
         reports = self._run(Stage.EXPORTED, self._exported, graph_passes)
+        for program in self._exported.values():
+            recurrent.check_steps(program)
         edge = self._to_edge([operator for one in graph_passes for operator in one.preserved])
         programs = {method.name: edge.exported_program(method.name) for method in self._methods}
         originals = {name: Original(program) for name, program in programs.items()}
@@ -315,6 +327,18 @@ def _module_of(exported: ExportedProgram) -> torch.nn.Module:
 def _restore(snapshots: Sequence[Snapshot]) -> None:
     for snapshot in snapshots:
         snapshot.restore()
+
+
+def _export_with(
+    graph_passes: Sequence[GraphPass], method: Method, eager: Sequence[Sample], lowering: Lowering
+) -> ExportedProgram:
+    """Exports a method for graph passes. If they keep all recurrent layers whole, the number of time steps may vary."""
+    if recurrent.PASS in graph_passes and not lowering.partitioners:
+        with recurrent_shapes.known():
+            exported = export(method, eager, lowering)
+        if recurrent.keeps_all(exported):
+            return exported
+    return export(method, eager, lowering)
 
 
 def export(method: Method, eager: Sequence[Sample], lowering: Lowering) -> ExportedProgram:

@@ -1,13 +1,15 @@
 """Sample inputs with PyTorch's eager outputs and state: recorded from the eager module.
 
 An ExecuTorch .ptd file stores inputs and outputs. Keys are `<method>/<sample>/input/<index>` and
-`<method>/<sample>/output/<index>`. Indices count from 0 in the order of the program's inputs and outputs. README.md
-beside this file describes the values.
+`<method>/<sample>/output/<index>`. Indices count from 0 in the order of the program's inputs and outputs. A sample of a
+module whose weights were quantized before the export has the key `<method>/<sample>/quantized`, too. README.md beside
+this file describes the values.
 """
 
 from __future__ import annotations
 
 import ctypes
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -23,11 +25,14 @@ from diagnostics.errors import Finding, InputError
 from export import attributes, plain_state
 from export.dense_tensors import dense, dim_order
 from export.model_file import Method
-from export.user_file import Inputs, describe
+from export.user_file import Inputs, describe, text_of
 
 # The dtypes that a .ptd file can store: all but complex ones.
 _SCALAR_TYPES = {dtype for dtype in vars(torch).values() if isinstance(dtype, torch.dtype) and not dtype.is_complex}
 _INT64 = torch.iinfo(torch.int64)
+_FLAG = TensorLayout(scalar_type_enum(torch.bool), [1], [0])
+_NOT_PICKLED = re.compile(r"cannot pickle|can't pickle", re.I)
+_NO_MEMORY = re.compile(r"can't allocate memory|not enough memory", re.I)
 
 
 @dataclass(frozen=True)
@@ -54,6 +59,7 @@ class Sample:
         output_spec: the nesting of the outputs.
         state: the buffers that this run or an earlier one has changed, by their full names, after the run. Buffers that
             a .ptd file cannot store are left out.
+        quantized: whether the outputs are of quantized weights, so that they do not tell what the quantization lost.
     """
 
     inputs: tuple[Value | None, ...]
@@ -61,6 +67,7 @@ class Sample:
     outputs: tuple[Value | None, ...]
     output_spec: pytree.TreeSpec
     state: Mapping[str, Value]
+    quantized: bool = False
 
     def with_written(self, written: Sequence[int]) -> Sample:
         """Returns the sample for a program that returns new values of the inputs `written` before the outputs."""
@@ -92,14 +99,7 @@ def record(method: Method) -> Recorded:
     try:
         module = attributes.copied(method.module)
     except BaseException as error:
-        raise method.source.failure(
-            f"copying the module of {method.name}()",
-            error,
-            at=method.at,
-            cause="the module has an object that cannot be copied, such as a lock or an open file. Samples run on a"
-            " copy, so that the export gets the initial state of the module.",
-            fix="create the object in forward(), or define __deepcopy__() for the module.",
-        ) from error
+        raise _not_copied(method, error) from error
     buffers = _Buffers(module)
     # The attributes of an exported graph do not change.
     check = plain_state.Check(method, module) if method.exported is None else None
@@ -110,6 +110,35 @@ def record(method: Method) -> Recorded:
         module = module if check is None else check.end()
         attributes.share_parameters(module, method.module)
         return Recorded(tuple(recorded), module)
+
+
+def _not_copied(method: Method, error: BaseException) -> InputError:
+    """Returns the error for a module that cannot be copied."""
+    attribute = attributes.uncopied(method.module)
+    holder = str(attribute) if attribute else "the module"
+    text = text_of(error)
+    if isinstance(error, RecursionError):
+        cause = (
+            f"{holder} nests objects too deeply, as a long linked list does, or the __getattr__() of a class calls"
+            " itself, since a copy has no attributes yet."
+        )
+        fix = "keep the objects in one list, or have __getattr__() raise AttributeError for attributes of its own."
+    elif isinstance(error, MemoryError) or _NO_MEMORY.search(text):
+        cause = "the memory does not suffice for a second copy of the buffers. Parameters are not copied."
+        fix = "make parameters of large buffers that no run changes, or export on a machine with more memory."
+    elif isinstance(error, TypeError) and _NOT_PICKLED.search(text):
+        cause = f"{holder} has an object that Python cannot copy, such as a lock, an open file or a generator."
+        fix = "create the object in forward(), or give its class a __deepcopy__(self, memo) that returns self."
+    else:
+        cause = f"the class of an object in {holder} has its own way to make copies, which raised."
+        fix = "give this class a __deepcopy__(self, memo) that returns a copy; self for an object without state."
+    return method.source.failure(
+        f"copying {f'{attribute} of ' if attribute else ''}the module of {method.name}()",
+        error,
+        at=method.at,
+        cause=f"{cause} Samples run on a copy of the module, so that the export gets its initial state.",
+        fix=fix,
+    )
 
 
 class _Buffers:
@@ -163,10 +192,15 @@ def _run(
         ) from error
     outputs = tuple(_value(method, f"output {i} of {what}", leaf) for i, leaf in enumerate(ran.outputs))
     state = {name: _stored(buffer) for name, buffer in buffers.changed().items() if _is_storable(buffer)}
-    sample = Sample(before, stored(ran.inputs), outputs, ran.spec, state)
+    sample = Sample(before, stored(ran.inputs), outputs, ran.spec, state, _is_quantized(module))
     if check is not None:
         check.after(ran)
     return sample
+
+
+def _is_quantized(module: torch.nn.Module) -> bool:
+    """Returns whether torchao's quantize_() has quantized weights of a module. The original weights are gone."""
+    return any(type(parameter).__module__.partition(".")[0] == "torchao" for parameter in module.parameters())
 
 
 def _value(method: Method, what: str, leaf: Any, *, is_input: bool = False) -> Value | None:
@@ -223,6 +257,9 @@ def serialize(recorded: Mapping[str, Sequence[Sample]]) -> bytes:
     entries: dict[str, DataEntry] = {}
     for method, samples in recorded.items():
         for index, sample in enumerate(samples):
+            if sample.quantized:
+                entries[f"{method}/{index}/quantized"] = DataEntry(len(buffers), alignment=16, tensor_layout=_FLAG)
+                buffers.append(b"\1")
             for kind, values in (("input", sample.inputs), ("output", sample.outputs)):
                 for position, value in enumerate(values):
                     if value is not None:

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import contextlib
 import re
+import traceback
 from collections.abc import Sequence
 from dataclasses import replace
+from pathlib import Path
 
 import torch
 from torch.fx import traceback as fx_traceback
@@ -13,6 +15,7 @@ from torch.fx import traceback as fx_traceback
 from diagnostics import derived_operator
 from diagnostics.errors import Finding, InputError
 from export import fake_kernel
+from export.memory import shared_buffers
 from export.model_file import Method
 from export.pytorch_message import condense
 from export.samples import Sample
@@ -43,6 +46,12 @@ _HINTS = (
         "compute with torch functions only.",
     ),
 )
+_PACKED_SEQUENCE = (
+    "the model packs sequences (pack_padded_sequence). The sizes of the batches at each time step are then values,"
+    " which torch.export does not know.",
+    "give the layer the padded sequences; for the states at the ends of the sequences, choose the results with"
+    " y.gather(1, (lengths - 1).view(-1, 1, 1).expand(-1, -1, y.shape[2])), or run one sequence at a time.",
+)
 _NO_HINT = (
     "the model's code does something that torch.export cannot trace.",
     "rewrite the lines shown; torch.export.draft_export(module, inputs) lists all such places at once.",
@@ -56,10 +65,11 @@ def trace(method: Method, samples: Sequence[Sample]) -> torch.export.ExportedPro
         method: the method.
         samples: the eager results. The exported method must have the same number and nesting of outputs.
     Raises:
-        InputError: torch.export refused the method, or the exported program would not have the eager results.
+        InputError: torch.export refused the method, or the program would not have the eager results.
     """
     exported = method.exported or _export(method)
     _check_outputs(method, exported, samples)
+    shared_buffers.check(method, exported)
     return exported
 
 
@@ -82,6 +92,8 @@ def _export(method: Method) -> torch.export.ExportedProgram:
         message = condense(text_of(error))
         text = f"{type(error).__name__} {message}"
         cause, fix = next(((cause, fix) for pattern, cause, fix in _HINTS if pattern.search(text)), _NO_HINT)
+        if _has_packed_sequence(error):
+            cause, fix = _PACKED_SEQUENCE
         if _OPEN_SIZES.search(text) and (operators := _knowing_no_symbols(method)):
             cause = (
                 f"{', '.join(operators)} asks its kernel for the shape of the result, and kernels take numbers only."
@@ -105,6 +117,13 @@ def _export(method: Method) -> torch.export.ExportedProgram:
             )
         )
     return exported
+
+
+def _has_packed_sequence(error: BaseException) -> bool:
+    """Returns whether an error is one of a recurrent layer whose input is a PackedSequence."""
+    of_layers = str(Path(torch.nn.__file__).parent / "modules" / "rnn.py")
+    frames = (frame for frame, _ in traceback.walk_tb(error.__traceback__))
+    return any(one.f_code.co_filename == of_layers and one.f_locals.get("batch_sizes") is not None for one in frames)
 
 
 def _has_vmap(exported: torch.export.ExportedProgram) -> bool:

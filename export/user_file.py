@@ -9,7 +9,7 @@ import re
 import site
 import sys
 import traceback
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import KW_ONLY, dataclass, field
 from pathlib import Path
 from types import ModuleType
@@ -34,6 +34,11 @@ _UNKNOWN_OPERATOR = re.compile(r"'_OpNamespace' '(\w+)' object has no attribute 
 # The largest number of frames in an error, and of characters in a line.
 _MAX_FRAMES = 20
 _MAX_LINE = 200
+
+# A file of an installed package.
+_IN_PACKAGE = re.compile(r".*/(?:site|dist)-packages/([^/]+)")
+# What does not count as the place of an error in a package: files of no package, PyTorch, and what PyTorch calls.
+_NO_PACKAGES = frozenset(["", "executorch", "functorch", "mpmath", "numpy", "sympy", "torch", "torchao", "torchgen"])
 
 # A frame of a stack trace.
 _FRAME = re.compile(r'^ *File "(.+)", line (\d+), in (.+)$', re.M)
@@ -174,31 +179,50 @@ class UserFile:
         )
 
     def frames(self, error: BaseException) -> tuple[Location | None, tuple[str, ...]]:
-        """Returns the location of the innermost of the user's frames in a traceback, and all of them as text."""
-        return self._own(traceback.extract_tb(error.__traceback__))
+        """Returns the location of the innermost of the user's frames in a traceback, and frames as text.
+
+        The text has all frames of the user, and behind these the innermost frame of another package than PyTorch.
+        """
+        return self._own([*traceback.extract_tb(error.__traceback__)])
 
     def frames_of_text(self, stack_trace: str) -> tuple[Location | None, tuple[str, ...]]:
         """The same as `frames` for a stack trace as text, as in the metadata of a node."""
         return self._own(
-            traceback.FrameSummary(match[1], int(match[2]), match[3], lookup_line=True)
-            for match in _FRAME.finditer(stack_trace)
+            [
+                traceback.FrameSummary(match[1], int(match[2]), match[3], lookup_line=True)
+                for match in _FRAME.finditer(stack_trace)
+            ]
         )
 
-    def _own(self, stack: Iterable[traceback.FrameSummary]) -> tuple[Location | None, tuple[str, ...]]:
-        frames = [f for f in stack if self.is_users(f.filename)]
-        shown = frames[-_MAX_FRAMES:]
-        places = [(f"{_shown(f.filename)}:{f.lineno}, in {f.name}", (f.line or "")[:_MAX_LINE]) for f in shown]
+    def _own(self, stack: Sequence[traceback.FrameSummary]) -> tuple[Location | None, tuple[str, ...]]:
+        own = [index for index, frame in enumerate(stack) if self.is_users(frame.filename)]
+        behind = stack[own[-1] + 1 if own else 0 :]
+        in_package = [frame for frame in behind if _package(frame.filename) not in _NO_PACKAGES][-1:]
+        shown = [stack[index] for index in own[-_MAX_FRAMES:]]
+        places = [
+            (f"{_shown(frame.filename)}:{frame.lineno}, in {frame.name}", (frame.line or "")[:_MAX_LINE])
+            for frame in (*shown, *in_package)
+        ]
         lines = [line for place, code in places for line in (place, f"    {code}")]
-        if len(frames) > len(shown):
-            lines.insert(0, f"... {len(frames) - len(shown)} calls before")
-        if not frames:
-            return None, ()
-        last = frames[-1]
+        if len(own) > len(shown):
+            lines.insert(0, f"... {len(own) - len(shown)} calls before")
+        details = tuple(line for line in lines if line.strip())
+        if not own:
+            return None, details
+        last = stack[own[-1]]
         at = Location(_shown(last.filename), last.lineno or 0, (getattr(last, "colno", 0) or 0) + 1)
-        return at, tuple(line for line in lines if line.strip())
+        return at, details
 
     def failure(
-        self, what: str, error: BaseException, *, at: Location, cause: str = "", fix: str = "", message: str = ""
+        self,
+        what: str,
+        error: BaseException,
+        *,
+        at: Location,
+        cause: str = "",
+        fix: str = "",
+        message: str = "",
+        details: tuple[str, ...] = (),
     ) -> InputError:
         """Returns the error for an exception, with the user's own frames.
 
@@ -209,13 +233,14 @@ class UserFile:
             cause: the likely cause. Default: the user's code raised the exception.
             fix: the fix.
             message: a message in place of the exception's text.
+            details: the lines to show if the traceback has no frame of the user.
         """
         if isinstance(error, SyntaxError) and error.filename:
             at = Location(error.filename, error.lineno or 0, error.offset or 0)
             details = tuple(line.rstrip() for line in traceback.format_exception_only(error)[1:-1])
         else:
-            innermost, details = self.frames(error)
-            at = innermost or at
+            innermost, frames = self.frames(error)
+            at, details = innermost or at, frames or details
         if derived := derived_operator.refused(text_of(error)):
             return InputError(derived_operator.finding(at, derived[0], what, derived[1], details))
         if unknown := _UNKNOWN_OPERATOR.search(text_of(error)):
@@ -311,7 +336,19 @@ def first_lines(text: str, lines: int = 6, characters: int = 600) -> str:
     return "\n    ".join(kept)[:characters]
 
 
+def _package(filename: str) -> str:
+    """Returns the name of the installed package that has a file; empty for other files."""
+    match = _IN_PACKAGE.match(filename)
+    return match[1].removesuffix(".py") if match else ""
+
+
 def _shown(filename: str) -> str:
-    """Returns a file's path for error messages: relative to the working directory if the file is below it."""
+    """Returns a file's path for error messages.
+
+    The path of a package's file begins with the package. Other paths are relative to the working directory if the file
+    is below it.
+    """
+    if match := _IN_PACKAGE.match(filename):
+        return filename[match.start(1) :]
     path = Path(os.path.relpath(filename))
     return filename if ".." in path.parts else str(path)

@@ -26,6 +26,7 @@ from typing import IO, NoReturn, Protocol, TextIO
 
 from bazel_worker import protocol
 from diagnostics.errors import shown
+from export import system_limits
 
 _CHUNK = 1 << 16
 
@@ -202,7 +203,10 @@ class _Worker:
             export.output.seek(0)
             output = export.output.read().decode(errors="replace")
             if status < 0:
-                output += f"export: the process was ended by signal {-status}\n"
+                if status == -signal.SIGKILL:
+                    output += f"{system_limits.killed('export', 'the process')}\n"
+                else:
+                    output += f"export: the process was ended by signal {-status}\n"
                 status = 128 - status
             del self._exports[process]
             export.output.close()

@@ -56,6 +56,7 @@ WITH_ALL_PASSES = {
     "efficientnet_b0": "efficientnet_b0.py",
     "gemma3_bfloat16": "gemma3_bfloat16.py",
     "gpt2_small": "gpt2_small.py",
+    "lstm": "lstm.py",
     "minilm_weights": "minilm_weights.py",
     "mobilenet_v2": "mobilenet_v2.py",
     "mobilenet_v2_bfloat16": "mobilenet_v2_bfloat16.py",

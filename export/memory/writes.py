@@ -20,24 +20,31 @@ def prepare(exported: ExportedProgram) -> None:
     - A parameter that the method writes to becomes a buffer. ExecuTorch has state in buffers only.
     - The copy of an input or buffer to another one gets a source of its own. Otherwise, the new value would be an input
       of the functional graph, for which ExecuTorch's lowering fails, or writes nothing.
+    - A second copy of one value, to another input or buffer, gets a source of its own, since PyTorch's signature of a
+      functional graph has one target for each value.
     """
     _make_buffers(exported)
+    copied: set[Any] = set()
     for node in list(exported.graph.nodes):
-        if _copies_placeholder(node):
+        if not _copies_to_placeholder(node):
+            continue
+        base, value = _base(node.args[1]), _without_names(node.args[1])
+        if (base is not None and base.op == "placeholder") or value in copied:
             with exported.graph.inserting_before(node):
                 source = exported.graph.call_function(torch.ops.aten.clone.default, (node.args[1],))
             source.meta = {**node.meta, "val": node.args[1].meta["val"].clone()}
             node.update_arg(1, source)
+        copied.add(value)
     exported.graph_module.recompile()
 
 
 def _make_buffers(exported: ExportedProgram) -> None:
     signature = exported.graph_signature
-    written = {node.name for node in _written(exported)}
+    names_written = {placeholder.name for placeholder, _ in written(exported)}
     names = [
         spec.target
         for spec in signature.input_specs
-        if spec.kind is InputKind.PARAMETER and spec.arg.name in written and spec.target is not None
+        if spec.kind is InputKind.PARAMETER and spec.arg.name in names_written and spec.target is not None
     ]
     if not names:
         return
@@ -54,15 +61,15 @@ def _make_buffers(exported: ExportedProgram) -> None:
             node.meta["val"] = node.meta["val"].detach()
 
 
-def _written(exported: ExportedProgram) -> Iterator[Node]:
-    """Yields the placeholders that calls write to."""
+def written(exported: ExportedProgram) -> Iterator[tuple[Node, Node]]:
+    """Yields the placeholders that calls write to, each with the call."""
     for node in exported.graph.nodes:
         schema = getattr(node.target, "_schema", None) if node.op == "call_function" else None
         for argument, value in zip(schema.arguments if schema else (), node.args, strict=False):
             if argument.is_write:
                 base = _base(value)
                 if base is not None and base.op == "placeholder":
-                    yield base
+                    yield base, node
 
 
 def _base(value: Any) -> Node | None:
@@ -75,9 +82,16 @@ def _base(value: Any) -> Node | None:
     return value if isinstance(value, Node) else None
 
 
-def _copies_placeholder(node: Node) -> bool:
-    """Returns whether a call copies an input, a buffer or a parameter to another one."""
+def _without_names(value: Any) -> Any:
+    """Returns the node that computes a value, behind calls that a functional graph does not have."""
+    while isinstance(value, Node) and value.target in (torch.ops.aten.alias.default, torch.ops.aten.detach.default):
+        value = value.args[0]
+    return value
+
+
+def _copies_to_placeholder(node: Node) -> bool:
+    """Returns whether a call copies a tensor to an input, a buffer or a parameter."""
     if node.target is not _COPY:
         return False
-    to, source = _base(node.args[0]), _base(node.args[1])
-    return to is not None and to.op == "placeholder" and source is not None and source.op == "placeholder"
+    to = _base(node.args[0])
+    return to is not None and to.op == "placeholder"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import functools
 import json
 import linecache
 import os
@@ -227,6 +228,40 @@ def get_model():
                 samples = self.run_and_compare(source)
                 self.assertEqual([output.tolist() for output in self.tensors(samples, "forward/0/output/")], expected)
 
+    def test_buffers_that_are_given_one_value(self) -> None:
+        for body, expected in (
+            ("y = self.one + x\nself.one = y\nself.other = y\nreturn y * 2 + self.other", [[3, 3], [9, 9]]),
+            ("y = self.one + x\nself.one.copy_(y)\nself.other.copy_(y.detach())\nreturn self.other", [[1, 1], [3, 3]]),
+            ("self.one += x\nself.other.copy_(self.one)\nreturn self.other + self.one", [[2, 2], [6, 6]]),
+        ):
+            with self.subTest(body):
+                forward = textwrap.indent(body, "    ")
+                source = _module(
+                    "def __init__(self):\n    super().__init__()\n"
+                    "    self.register_buffer('one', torch.zeros(2))\n"
+                    "    self.register_buffer('other', torch.ones(2))\n"
+                    f"def forward(self, x):\n{forward}",
+                    "(torch.ones(2),)",
+                    after="def get_sample_inputs(): return [(torch.ones(2),), (torch.ones(2) * 2,)]",
+                )
+                samples = self.run_and_compare(source)
+                outputs = [samples[f"forward/{index}/output/0"].tolist() for index in range(2)]
+                self.assertEqual(outputs, expected)
+
+    def test_sizes_that_depend_on_values(self) -> None:
+        samples = self.run_and_compare(
+            _module(
+                "def forward(self, x, y): return torch.stack([x[x > 0], y[x > 0]])",
+                "(torch.tensor([1., -1., 2.]), torch.arange(3.))",
+                after="def get_sample_inputs(): return [(torch.tensor(x), torch.arange(3.)) for x in ([1., -1., 2.],"
+                " [-1., 0., -1.], [1., 1., 1.])]",
+            )
+        )
+        self.assertEqual(
+            [samples[f"forward/{index}/output/0"].tolist() for index in range(3)],
+            [[[1, 2], [0, 2]], [[], []], [[1, 1, 1], [0, 1, 2]]],
+        )
+
     def test_outputs_of_all_kinds(self) -> None:
         cases = (
             ("x, x * 2", 2),
@@ -361,6 +396,27 @@ def get_sample_inputs():
         self.assertIn(b"export_test::triple", pte)
         self.assertEqual(samples["forward/0/output/0"].tolist(), [3.0, 3.0])
 
+    def test_custom_operator_whose_defaults_have_spaces_and_commas(self) -> None:
+        defaults = ("int[2] by=[3, 4]", 'str by="plus (one, two]"', "str by='it\\'s = 1'")
+        for name, default in zip(("list", "text", "quote"), defaults, strict=True):
+            with self.subTest(default):
+                pte, samples = self.export(
+                    _module(
+                        f"def forward(self, x): return torch.ops.defaults_test.{name}(x)",
+                        "(torch.ones(2),)",
+                        before=f"""
+                        library = torch.library.Library("defaults_test", "FRAGMENT")
+                        library.define({f"{name}(Tensor x, {default}) -> Tensor"!r})
+                        library.define({f"{name}.out(Tensor x, {default}, *, Tensor(a!) out) -> Tensor(a!)"!r})
+                        library.impl("{name}", lambda x, by=0: x * 3, "CompositeExplicitAutograd")
+                        out = lambda x, by=0, *, out: out.copy_(x * 3)
+                        library.impl("{name}.out", out, "CompositeExplicitAutograd")
+                        """,
+                    )
+                )
+                self.assertIn(f"defaults_test::{name}".encode(), pte)
+                self.assertEqual(samples["forward/0/output/0"].tolist(), [3.0, 3.0])
+
     def test_other_entry_point(self) -> None:
         _, samples = self.export(_LINEAR.replace("get_model", "tiny"), "tiny")
         self.assertEqual(len(samples), 2)
@@ -459,6 +515,39 @@ class ErrorTest(_Files):
         source = _LINEAR.replace("torch.ones(2, 4)", "torch.ones(2, 5)")
         self.assert_raised(source, 8, "sample 0 raised RuntimeError: mat1 and mat2", "Tensor float32 [2, 5]")
 
+    def test_raises_in_a_package(self) -> None:
+        # The message has the user's frame, and the innermost one of the package. PyTorch's frames are between them.
+        folder = self.folder / "site-packages" / "package_of_test"
+        folder.mkdir(parents=True)
+        (folder / "__init__.py").write_text("")
+        (folder / "layers.py").write_text(
+            """
+            import torch
+            def spectrum(x):
+                return torch.matmul(x, torch.ones(7, 7))
+            class Layer(torch.nn.Module):
+                def forward(self, x):
+                    return torch.nn.Sequential(torch.nn.ReLU(), Inner())(x)
+            class Inner(torch.nn.Module):
+                def forward(self, x):
+                    return spectrum(x)
+            """.replace("\n            ", "\n")
+        )
+        before = f"import sys\nsys.path.insert(0, {str(folder.parent)!r})\nfrom package_of_test.layers import Layer\n"
+        called = _module("def forward(self, x): return Layer()(x)", "(torch.ones(2, 3),)", before=before)
+        code = "return torch.matmul(x, torch.ones(7, 7))"
+        frame = f"    package_of_test/layers.py:4, in spectrum\n        {code}\n  Likely"
+        self.assert_raised(called, 7, "model.py:7, in forward", frame)
+        self.assert_raised(called.replace("Model(), (torch", "Layer(), (torch"), 8, frame)
+        # torch.export's messages have PyTorch's frames, too.
+        (folder / "layers.py").write_text(
+            (folder / "layers.py").read_text().replace("torch.matmul(x, torch.ones(7, 7))", "x if x.sum() > 0 else -x")
+        )
+        del sys.modules["package_of_test.layers"]
+        linecache.clearcache()
+        frame = frame.replace("torch.matmul(x, torch.ones(7, 7))", "x if x.sum() > 0 else -x")
+        self.assert_raised(called, 7, "torch.export of forward()", "model.py:7, in forward", frame)
+
     def test_operator_that_is_not_registered(self) -> None:
         source = _module("def forward(self, x): return torch.ops.atn.cumsum(x)", "(torch.ones(1),)")
         self.assert_raised(
@@ -480,6 +569,15 @@ class ErrorTest(_Files):
     def test_data_dependent_control_flow(self) -> None:
         source = _module("def forward(self, x):\n    return x if x.sum() > 0 else -x", "(torch.ones(3),)")
         self.assert_raised(source, 5, "torch.export of forward()", "data-dependent", "torch.where")
+
+    def test_packed_sequence(self) -> None:
+        packed = "torch.nn.utils.rnn.pack_padded_sequence(x, lengths)"
+        for states in ("", ", torch.zeros(1, 2, 4)"):
+            source = _module(
+                f"layer = torch.nn.GRU(3, 4)\ndef forward(self, x, lengths): return self.layer({packed}{states})[1]",
+                "(torch.ones(5, 2, 3), torch.tensor([5, 2]))",
+            )
+            self.assert_raised(source, 5, "pack_padded_sequence", "y.gather(1, (lengths - 1)")
 
     def test_dynamic_shape_constraints(self) -> None:
         source = _module(
@@ -533,6 +631,23 @@ class ErrorTest(_Files):
             "no-out-variant model.py:14:1",
         )
 
+    def test_groups_of_weights_that_no_kernel_has(self) -> None:
+        for config, graph_pass in (
+            ("IntxWeightOnlyConfig(torch.int4, PerGroup(4))", "weight_only"),
+            ("IntxWeightOnlyConfig(torch.int8, PerGroup(8))", "weight_only"),
+            ("Int8DynamicActivationIntxWeightConfig(torch.int4, PerGroup(4))", "dynamic_linear"),
+        ):
+            with self.subTest(config):
+                linecache.clearcache()
+                self.model.write_text(
+                    "from torchao.quantization import *\n"
+                    + _LINEAR.replace("Linear(4, 3)", "Linear(32, 32)").replace("(2, 4)", "(2, 32)")
+                    + f"eager = Model()\nquantize_(eager, {config})\n"
+                    + "def quantized(): return eager, (torch.ones(2, 32),)\n"
+                )
+                with_pass = functools.partial(export, self.model, "quantized", graph_passes=("default", graph_pass))
+                self.assert_refused(with_pass, "no-out-variant model.py:14:1")
+
     def test_operator_without_fake(self) -> None:
         source = _module(
             "def forward(self, x): return torch.ops.no_fake.twice(x)",
@@ -559,7 +674,7 @@ class ErrorTest(_Files):
         )
         self.assert_raised(
             source,
-            5,
+            4,
             "cond_true might be aliasing the input",
             "a branch of torch.cond, or the body of a loop, returns one of its inputs or a view of it",
             "return a copy: `.clone()`",
@@ -696,6 +811,58 @@ class ErrorTest(_Files):
             before="KEPT = torch.zeros(2)",
         )
         self.assert_error(source, "state-outside-buffers model.py:7:1")
+
+    def test_buffers_that_share_memory(self) -> None:
+        for buffers, line in (
+            ("memory[:2], memory[1:3]", 10),
+            ("memory, memory", 10),
+            ("memory, memory.view(2, 2)", 10),
+            ("memory.view(2, 2), memory[1::2]", 10),
+        ):
+            with self.subTest(buffers):
+                source = _module(
+                    f"""
+                    def __init__(self):
+                        super().__init__()
+                        memory = torch.zeros(4)
+                        self.one, self.other = torch.nn.Buffer(torch.zeros(1)), torch.nn.Buffer(torch.zeros(1))
+                        self.one, self.other = {buffers}
+                    def forward(self, x):
+                        self.one.add_(x)
+                        return self.other * 2
+                    """,
+                    "(torch.ones(1),)",
+                )
+                self.assert_error(source, f"buffers-share-memory model.py:{line}:1")
+
+    def test_buffers_that_share_memory_and_stay(self) -> None:
+        for buffers, body in (
+            ("memory, memory.view(2, 2)", "return self.one.sum() + self.other * x"),
+            ("memory[::2], memory[1::2]", "self.one.add_(x)\n    return self.other * 2"),
+        ):
+            with self.subTest(buffers):
+                pte, _ = self.export(
+                    _module(
+                        "def __init__(self):\n    super().__init__()\n    memory = torch.ones(4)\n"
+                        "    self.one, self.other = torch.nn.Buffer(torch.zeros(1)), torch.nn.Buffer(torch.zeros(1))\n"
+                        f"    self.one, self.other = {buffers}\ndef forward(self, x):\n    {body}",
+                        "(torch.ones(1),)",
+                    )
+                )
+                self.assertIn(b"aten::", pte)
+
+    def test_loop_whose_end_depends_on_values(self) -> None:
+        source = _module(
+            """
+            def forward(self, x):
+                step = lambda y: (y * 2 + 1,)
+                y, = while_loop(lambda y: y.sum() < 99, step, (x,))
+                return y
+            """,
+            "(torch.ones(2),)",
+            before="from torch._higher_order_ops.while_loop import while_loop",
+        )
+        self.assert_error(source, "unsupported-control-flow model.py:6:1")
 
     def test_outputs_that_vary(self) -> None:
         source = _module(

@@ -88,7 +88,7 @@ _FAILURES = {
             "__init__(self):\n        super().__init__()\n        self.file = open(__file__)\n    def forward",
         ),
         "9:1",
-        ("copying the module of forward() raised TypeError: cannot pickle '_io.TextIOWrapper' object",),
+        ("copying self.file of the module of forward() raised TypeError: cannot pickle '_io.TextIOWrapper' object",),
     ),
     "thread_and_failure": (_FOREVER + "raise ValueError('boo')\n", "3:1", ("raised ValueError: boo",)),
 }

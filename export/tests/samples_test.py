@@ -13,8 +13,10 @@ from pathlib import Path
 import torch
 from absl.testing import absltest
 from executorch.exir import to_edge
+from executorch.extension.flat_tensor.serialize.serialize import FlatTensorSerializer
 from executorch.extension.pybindings.portable_lib import _load_for_executorch_from_buffer
 
+from diagnostics.errors import InputError
 from diagnostics.golden import case
 from export import attributes, model_file, samples
 from export.exporter import export
@@ -77,6 +79,21 @@ class TensorTest(absltest.TestCase):
             torch.testing.assert_close(actual, expected, rtol=0, atol=0)
             if expected.stride()[:1] != (0,):  # An expanded tensor becomes dense.
                 self.assertEqual(actual.stride(), expected.stride())
+
+
+class QuantizedTest(_Files):
+    """Weights that torchao's quantize_() has quantized: the runner says against what it compares."""
+
+    def test_key(self) -> None:
+        for quantize, expected in (("", False), ("quantize_(self.layer, Int8WeightOnlyConfig())", True)):
+            with self.subTest(quantize):
+                before = "from torchao.quantization import Int8WeightOnlyConfig, quantize_\n"
+                init = f"self.layer = torch.nn.Linear(2, 32)\n{quantize}"
+                recorded = self.record(_file(init, "return self.layer(x)", _TWO, before=before))
+                self.assertEqual([one.quantized for one in recorded.samples], [expected] * 2)
+                ptd = FlatTensorSerializer().deserialize(samples.serialize({"forward": recorded.samples}))
+                keys = [key for key in ptd.named_data if "quantized" in key]
+                self.assertCountEqual(keys, ["forward/0/quantized", "forward/1/quantized"] if expected else [])
 
 
 class StateTest(_Files):
@@ -427,6 +444,32 @@ class PassesTest(_Files):
                 init = f"self.layer = {made}"
                 self.run_and_compare(_file(init, "return self.layer(x)", _TWO, before=before))
 
+    def test_last_output_of_a_hook(self) -> None:
+        before = """
+        class Hook:
+            last = None
+            def __call__(self, module, given, output): self.last = output
+        """
+        after = "def get_model():\n    model = Model()\n    model(torch.ones(2))\n    return model, (torch.ones(2),)\n"
+        init = "self.layer = torch.nn.Linear(2, 3)\nself.layer.register_forward_hook(Hook())"
+        self.run_and_compare(_file(init, "return self.layer(x)", _TWO, before=before, after=after))
+
+    def test_weight_that_autograd_computed_behind_many_objects(self) -> None:
+        init = """
+        self.w = torch.nn.Parameter(torch.ones(2))
+        self.kept = {str(i): i for i in range(30_000)}
+        self.kept["scale"] = [self.w + 1]
+        self.kept["row"] = self.kept["scale"][0][:1]
+        """
+        source = _file(init, 'return x * self.kept["scale"][0] + self.kept["row"]', _TWO)
+        self.assertEqual(self.run_and_compare(source), [[4, 6], [8, 12]])
+        kept = vars(attributes.copied(self.methods(source)[0].module))["kept"]
+        self.assertEqual(kept["scale"][0].data_ptr(), kept["row"].data_ptr())
+
+    def test_attribute_of_a_parameter(self) -> None:
+        init = "self.w = torch.nn.Parameter(torch.ones(2))\nself.w.scale = self.w + 2"
+        self.assertEqual(self.outputs(self.record(_file(init, "return x * self.w.scale"))), [[3, 6]])
+
     def test_copies_share_memory_as_the_module_does(self) -> None:
         init = "self.w = torch.nn.Parameter(torch.ones(2))\nself.scale = torch.exp(self.w)\nself.part = self.scale[:1]"
         (method,) = self.methods(_file(init, "return x"))
@@ -437,6 +480,61 @@ class PassesTest(_Files):
         scale, part = (vars(copy)[name].data_ptr() for name in ("scale", "part"))
         self.assertNotEqual(scale, vars(method.module)["scale"].data_ptr())
         self.assertEqual(part, scale)
+
+
+class NotCopiedTest(_Files):
+    """Modules that cannot be copied. Words of the messages are Python's, and differ between versions."""
+
+    def assert_not_copied(self, init: str, what: str, cause: str, fix: str, before: str = "") -> None:
+        methods = self.methods(_file(init, "return x * 2", before=before))
+        with self.assertRaises(InputError) as raised:
+            samples.record(methods[0])
+        (finding,) = raised.exception.findings
+        self.assertIn(f"copying {what} of forward() raised ", finding.found)
+        self.assertIn(cause, finding.cause)
+        self.assertIn(fix, finding.fix)
+
+    def test_objects_that_python_cannot_copy(self) -> None:
+        for made in ("threading.Lock()", "open('/dev/null')", "(one for one in [1])", "{'a': [threading.Lock()]}"):
+            with self.subTest(made):
+                self.assert_not_copied(
+                    f"self.part = torch.nn.Identity()\nself.part.made = {made}",
+                    "self.part.made of the module",
+                    "self.part.made has an object that Python cannot copy",
+                    "create the object in forward()",
+                    before="import threading\n",
+                )
+
+    def test_class_whose_copies_raise(self) -> None:
+        before = """
+        class Kept:
+            def __deepcopy__(self, memo): raise {}
+        """
+        for error, cause, fix in (
+            ("ValueError('no copies')", "its own way to make copies", "give this class a __deepcopy__"),
+            ("MemoryError", "the memory does not suffice", "make parameters of large buffers"),
+        ):
+            with self.subTest(error):
+                self.assert_not_copied(
+                    "self.kept = Kept()", "self.kept of the module", cause, fix, before=before.format(error)
+                )
+
+    def test_submodule_whose_copies_raise(self) -> None:
+        before = """
+        class Part(torch.nn.Module):
+            def __deepcopy__(self, memo): raise ValueError("no copies")
+        """
+        self.assert_not_copied(
+            "self.part = Part()", "the module", "its own way to make copies", "give this class a", before=before
+        )
+
+    def test_deep_nesting(self) -> None:
+        self.assert_not_copied(
+            "self.last = None\nfor _ in range(3000):\n    self.last = [self.last]",
+            "self.last of the module",
+            "self.last nests objects too deeply",
+            "keep the objects in one list",
+        )
 
 
 if __name__ == "__main__":

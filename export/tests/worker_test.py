@@ -236,7 +236,11 @@ class WorkerTest(absltest.TestCase):
             ("crashes", "import ctypes\nctypes.string_at(0)\n", "was ended by SIGSEGV, before the export was done"),
             ("ends", "import os\nos._exit(3)\n", "ended with status 3, before the export was done"),
             ("is_killed", "import os\nos.kill(os.getpid(), 9)\n", "was ended by SIGKILL, before the export was done"),
-            ("kills_group", "import os\nos.killpg(0, 9)\n", "the process was ended by signal 9"),
+            (
+                "kills_group",
+                "import os\nos.killpg(0, 9)\n",
+                "the process was ended by SIGKILL, before the export was done\n  Likely cause: ",
+            ),
             ("changes", _CHANGES, "raised ValueError: changed"),
             ("lacks_module", "import part\n", "No module named 'part'"),
         ):

@@ -47,7 +47,7 @@ _CASES: Sequence[tuple[str, tuple[str, ...], AbstractContextManager[Any]]] = (
     ("vision transformer's patches", _ALL, _copies_of()),
     ("a norm between wide convolutions", _ALL, _copies_of("contiguous")),
     ("a parameter written between two reads", (), _without(writes, "_make_buffers")),
-    ("a delay line", (), _without(writes, "_copies_placeholder", lambda _: False)),
+    ("a delay line", (), _without(writes, "_copies_to_placeholder", lambda _: False)),
     ("two conds on one input", (), _without(separate_values, "_separate_results")),
     ("a view of a cond", _DEFAULT, _without(separate_values, "_is_view", lambda _: False)),
     ("a written view, viewed and returned", _DEFAULT, _without(Aliases, "_is_copied", lambda *_: False)),

@@ -33,9 +33,11 @@ def recurrent_layer(w: Writer, pick: Pick) -> None:
     kind = pick("LSTM", "GRU", "RNN")
     is_first = pick(True, False)
     size = pick(8, 4, features)
-    more = pick("", "", ", bidirectional=True", ", num_layers=2", ", bias=False")
+    more = pick("", "", ", bidirectional=True", ", num_layers=2, dropout=0.5", ", bias=False")
     if kind == "RNN":
         more += pick("", ", nonlinearity='relu'")
+    if kind == "LSTM":
+        more += pick("", ", proj_size=3")
     layer = w.layer(f"nn.{kind}({features}, {size}, batch_first={is_first}{more})", "recurrent")
     results = f"{layer}({x if is_first else f'{x}.transpose(0, 1)'})"
     if pick(False, True):

@@ -34,6 +34,7 @@ _TAKEN = frozenset(
         "DIM_ORDERS",
         "OPERATOR",
         "OUT_SCHEMA",
+        "RESULTS",
         "SCHEMA",
         "bind",
         "compute",
@@ -103,8 +104,8 @@ def class_name(schema: FunctionSchema) -> str:
 
 def _functional(out: FunctionSchema) -> FunctionSchema:
     schema = torch_schemas.functional(out)
-    if schema is None or len(schema.returns) != 1:
-        raise SchemaError(f"{out}: an operator of ours has an out variant that gives one tensor")
+    if schema is None or len(schema.returns) != len(out.returns):
+        raise SchemaError(f"{out}: an operator of ours has an out variant that gives its tensors")
     return schema
 
 
@@ -113,6 +114,8 @@ def _own_class(name: str, schema: FunctionSchema, own: OwnOperator) -> str:
     constants = [f'{key}: ClassVar[str] = "{text}"' for key, text in texts.items()]
     orders = {_field_name(argument): _order(order) for argument, order in own.dim_orders.items()}
     entries = "".join(f'        "{argument}": "{order}",\n' for argument, order in orders.items())
+    results = "".join(f'"{one.name}", ' for one in own.schema.out).rstrip()
+    constants.append(f"RESULTS: ClassVar[tuple[str, ...]] = ({results})")
     constants.append(f"DIM_ORDERS: ClassVar[Mapping[str, str]] = {{\n{entries}    }}")
     return _class(name, schema, "OwnCall", constants)
 

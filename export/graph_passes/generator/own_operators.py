@@ -24,8 +24,8 @@ class OwnOperator:
 
     Attributes:
         schema: the schema of the out variant.
-        dim_orders: the order of each tensor argument, and of `out`: `contiguous`, `channels_last`, `any`, or `like`
-            and the name of another argument.
+        dim_orders: the order of each tensor argument, and of each result, by the name of its out argument:
+            `contiguous`, `channels_last`, `any`, or `like` and the name of another argument.
     """
 
     schema: FunctionSchema
@@ -74,7 +74,8 @@ def _operator(path: str, entry: yaml_reader.Node) -> OwnOperator:
                 f"{where}: '{_KEY}' has {order!r} for {name}, not {', '.join(_ORDERS)} or like <tensor>"
             )
         # The order of the other tensor must be known where it is asked for: always, and before the result.
-        if other is not None and (tensors.get(other) != "Tensor" or other == "out" or like(orders[other]) is not None):
+        is_result = other in {one.name for one in function.out}
+        if other is not None and (tensors.get(other) != "Tensor" or is_result or like(orders[other]) is not None):
             raise DeclarationError(
                 f"{where}: '{_KEY}' has {order!r} for {name}, but {other} is not a tensor that each call has, with an "
                 "order of its own"

@@ -32,17 +32,19 @@ _library = torch.library.Library(NAMESPACE, "FRAGMENT")
 
 
 class OwnCall(Call[T]):
-    """A call of an operator of this project. The result is one tensor.
+    """A call of an operator of this project. The result is a tensor, or a tuple of tensors if there are several.
 
     Attributes:
         SCHEMA: the schema of the functional variant, without the namespace.
         OUT_SCHEMA: the schema of the out variant, without the namespace.
-        DIM_ORDERS: the order of each tensor's memory, by the names of the fields and `out`: `contiguous`,
+        RESULTS: the names of the results, which are the out arguments of the out variant.
+        DIM_ORDERS: the order of each tensor's memory, by the names of the fields and the results: `contiguous`,
             `channels_last`, `any`, or `like` and the name of a field.
     """
 
     SCHEMA: ClassVar[str]
     OUT_SCHEMA: ClassVar[str]
+    RESULTS: ClassVar[tuple[str, ...]]
     DIM_ORDERS: ClassVar[Mapping[str, str]]
 
     @classmethod
@@ -53,12 +55,13 @@ class OwnCall(Call[T]):
 
 
 C = TypeVar("C", bound=OwnCall[torch.Tensor])
-# Computes an operator's result for a call.
-_Function = Callable[[C], torch.Tensor]
+_Results = torch.Tensor | tuple[torch.Tensor, ...]
+# Computes an operator's results for a call.
+_Function = Callable[[C], _Results]
 
 _registered: set[str] = set()
-_implementations: dict[type[OwnCall[Any]], Callable[[Any], torch.Tensor]] = {}
-_fakes: dict[type[OwnCall[Any]], Callable[[Any], torch.Tensor]] = {}
+_implementations: dict[type[OwnCall[Any]], Callable[[Any], _Results]] = {}
+_fakes: dict[type[OwnCall[Any]], Callable[[Any], _Results]] = {}
 
 
 def implements(operator: type[C]) -> Callable[[_Function[C]], _Function[C]]:
@@ -96,18 +99,23 @@ def _register(operator: type[OwnCall[Any]]) -> None:
     function = _implementations[operator]
     fake = _fakes.get(operator, function)
 
-    def call(*args: Any, **kwargs: Any) -> torch.Tensor:
+    def call(*args: Any, **kwargs: Any) -> _Results:
         view = operator.bind(args, kwargs)
-        result = function(view)
-        ordered = _ordered(view, result)
-        return result if ordered is result else ordered.copy_(result)
+        results = [
+            (result, _ordered(view, name, result))
+            for name, result in zip(operator.RESULTS, _listed(function(view)), strict=True)
+        ]
+        return _given([result if ordered is result else ordered.copy_(result) for result, ordered in results])
 
-    def call_out(*args: Any, out: torch.Tensor, **kwargs: Any) -> torch.Tensor:
-        return out.copy_(function(operator.bind(args, kwargs)))
+    def call_out(*args: Any, **kwargs: Any) -> _Results:
+        outs = [kwargs.pop(name) for name in operator.RESULTS]
+        results = _listed(function(operator.bind(args, kwargs)))
+        return _given([out.copy_(result) for out, result in zip(outs, results, strict=True)])
 
-    def call_fake(*args: Any, **kwargs: Any) -> torch.Tensor:
+    def call_fake(*args: Any, **kwargs: Any) -> _Results:
         view = operator.bind(args, kwargs)
-        return _ordered(view, fake(view))
+        results = zip(operator.RESULTS, _listed(fake(view)), strict=True)
+        return _given([_ordered(view, name, result) for name, result in results])
 
     for schema, implementation in ((operator.SCHEMA, call), (operator.OUT_SCHEMA, call_out)):
         _library.define(schema)
@@ -116,8 +124,17 @@ def _register(operator: type[OwnCall[Any]]) -> None:
     _registered.add(operator.OPERATOR)
 
 
+def _listed(results: _Results) -> Sequence[torch.Tensor]:
+    return (results,) if isinstance(results, torch.Tensor) else results
+
+
+def _given(results: Sequence[torch.Tensor]) -> _Results:
+    """Returns results as an operator does: a tensor, or a tuple of several."""
+    return results[0] if len(results) == 1 else tuple(results)
+
+
 def dim_orders(operator: torch._ops.OpOverload) -> Mapping[str, str]:
-    """Returns the declared dim orders of an operator, by the names of its arguments and `out`; empty if not ours.
+    """Returns the declared dim orders of an operator, by the names of arguments and results; empty if not ours.
 
     Args:
         operator: the functional variant or the out variant.
@@ -138,21 +155,21 @@ def calls_of_own() -> Mapping[str, type[OwnCall[Any]]]:
     return {name: view for name, view in calls.VIEWS.items() if issubclass(view, OwnCall)}
 
 
-def _ordered(call: OwnCall[torch.Tensor], result: torch.Tensor) -> torch.Tensor:
+def _ordered(call: OwnCall[torch.Tensor], name: str, result: torch.Tensor) -> torch.Tensor:
     """Returns a tensor of a result's sizes in the declared dim order; the result itself if it has these strides.
 
     A result that is contiguous in the declared order, too, such as an image of one channel, has contiguous strides.
     Otherwise, PyTorch would take an image of one channel for channels-last.
     """
-    ordered = graphs.like(result, result.shape, _strides(result.shape, _order_of_out(call, result)))
+    ordered = graphs.like(result, result.shape, _strides(result.shape, _order_of_result(call, name, result)))
     if graphs.is_contiguous(ordered):
         ordered = graphs.like(result, result.shape, _strides(result.shape, range(result.dim())))
     return result if graphs.same_layouts(result, ordered) else ordered
 
 
-def _order_of_out(call: OwnCall[torch.Tensor], result: torch.Tensor) -> Sequence[int]:
+def _order_of_result(call: OwnCall[torch.Tensor], name: str, result: torch.Tensor) -> Sequence[int]:
     """Returns the declared dim order of a call's result."""
-    declared = call.DIM_ORDERS["out"]
+    declared = call.DIM_ORDERS[name]
     if declared == "contiguous":
         return range(result.dim())
     if declared == "channels_last":

@@ -184,7 +184,7 @@ PASS = GraphPass(
         "fuses linear layers whose input torchao's `quantize_()` quantizes at run time, with a scale for each row, "
         "into `rules_executorch::dynamic_linear.out`, which multiplies bytes (`Int8DynamicActivationInt8WeightConfig`; "
         "`Int8DynamicActivationIntxWeightConfig`, which ExecuTorch's Llama calls `8da4w` with weights of 4 bits). "
-        "Inputs are float32, half or bfloat16. The size of a group of weights is a multiple of 8"
+        "Inputs are float32, half or bfloat16. The size of a group of weights is a multiple of 8, or a row is one group"
     ),
     after=("constants",),
     preserved=(torch.ops.aten.linear.default,),

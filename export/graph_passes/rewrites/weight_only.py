@@ -98,7 +98,7 @@ PASS = GraphPass(
         "keeps the weights of linear layers quantized that torchao's `quantize_()` quantized (`IntxWeightOnlyConfig`, "
         "symmetric; `Int8WeightOnlyConfig`): `rules_executorch::weight_only_linear.out`. Inputs are float32, half or "
         "bfloat16. Weights of up to 4 bits are stored two in a byte if the size of a group is a multiple of 32, and "
-        "all others one in a byte"
+        "all others one in a byte. The size of a group is a multiple of 16, or a row is one group"
     ),
     after=("dynamic_linear",),
     preserved=(torch.ops.aten.linear.default,),

@@ -60,6 +60,8 @@ _MODULES: Mapping[str, Callable[[], tuple[nn.Module, torch.Tensor]]] = {
     "rows_with_strides": lambda: (nn.Sequential(nn.Linear(1, 48), nn.ReLU()), torch.rand(3, 34)[:0, :1]),
     "tokens": lambda: (_Attention(), torch.rand(2, 0, 1)),
     "half_precision": lambda: (nn.Linear(4, 0).bfloat16(), torch.rand(3, 4).bfloat16()),
+    "sequences": lambda: (nn.LSTM(4, 8, 2, bidirectional=True), torch.rand(3, 0, 4)),
+    "sequences_of_gates": lambda: (nn.GRU(4, 8, batch_first=True), torch.rand(0, 3, 4)),
     "images": lambda: (nn.Sequential(nn.Conv2d(8, 32, 3), nn.ReLU(), nn.Conv2d(32, 32, 3)), torch.rand(_IMAGES)),
     "input_channels": lambda: (nn.Conv2d(0, 8, 3), torch.rand(1, 0, 16, 16)),
     "padded_rows": lambda: (nn.Sequential(nn.ZeroPad2d(2), nn.Conv2d(2, 1, 3, padding=1)), torch.rand(4, 2, 0, 4)),

@@ -39,11 +39,15 @@ def check(operator: Any, args: Sequence[Any], kwargs: Mapping[str, Any]) -> None
     with FakeTensorMode() as mode:
         fakes = pytree.tree_map_only(torch.Tensor, mode.from_tensor, (given_args, given_kwargs))
         fake = operator(*fakes[0], **fakes[1])
-    described, given = _described(fake), _described(result)
+    results = pytree.tree_leaves(result)
+    described, given = [_described(one) for one in pytree.tree_leaves(fake)], [_described(one) for one in results]
     assert described == given, f"{operator}: the fake gives {described}, the operator {given}"
-    out = torch.zeros_like(result)
-    assert operator.overloadpacket.out(*given_args, **given_kwargs, out=out) is out
-    torch.testing.assert_close(out, result, rtol=0, atol=0, equal_nan=True)
+    out_variant = operator.overloadpacket.out
+    names = [one.name for one in out_variant._schema.arguments if one.is_out]
+    outs = {name: torch.zeros_like(one) for name, one in zip(names, results, strict=True)}
+    written = pytree.tree_leaves(out_variant(*given_args, **given_kwargs, **outs))
+    assert all(one is out for one, out in zip(written, outs.values(), strict=True))
+    torch.testing.assert_close(written, results, rtol=0, atol=0, equal_nan=True)
     if is_empty:
         return  # opcheck() raises for some strides of tensors without elements.
     with torch.enable_grad():

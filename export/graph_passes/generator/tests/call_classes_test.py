@@ -101,7 +101,7 @@ class CallClassesTest(parameterized.TestCase):
             call_classes.module([], schemas)
 
     def test_refuses_own_operators_without_an_out_variant(self) -> None:
-        with self.assertRaisesRegex(call_classes.SchemaError, "has an out variant that gives one tensor"):
+        with self.assertRaisesRegex(call_classes.SchemaError, "has an out variant that gives its tensors"):
             call_classes.module([OwnOperator(_schema("own::f(Tensor a) -> Tensor"), {"a": "any"})], [])
 
 

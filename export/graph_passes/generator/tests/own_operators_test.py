@@ -29,6 +29,14 @@ class OwnOperatorsTest(_DeclarationTest):
         )
         self.assertEqual(copy.dim_orders, {"self": "any", "out": "contiguous"})
 
+    def test_reads_several_results(self) -> None:
+        results = "Tensor(a!) out, Tensor(b!) last) -> (Tensor(a!), Tensor(b!))"
+        text = f"- func: own::f.out(Tensor x, *, {results}\n  dim_orders: {{x: any, out: contiguous, last: like x}}\n"
+        (one,) = self._read(text)
+        self.assertEqual(one.dim_orders, {"x": "any", "out": "contiguous", "last": "like x"})
+        with self.assertRaisesRegex(own_operators.DeclarationError, "but last is not a tensor that each call has"):
+            self._read(text.replace("out: contiguous", "out: like last"))
+
     @parameterized.parameters(
         ("input: any, weight: any, out: any, dims: any", "'dim_orders' has dims, which is not a tensor of the schema"),
         ("input: any, weight: any, out: any, inputs: any", "'dim_orders' has inputs, which is not a tensor of the"),

@@ -7,6 +7,7 @@ import dataclasses
 import functools
 import itertools
 import math
+import re
 import subprocess
 import sys
 from collections.abc import Iterator, Mapping
@@ -22,7 +23,12 @@ from torch.utils import _pytree as pytree
 
 import export
 from export.graph_passes import calls, graphs, packing
-from export.graph_passes.operators import packed_convolution, packed_linear, registration, winograd_convolution
+from export.graph_passes.operators import (
+    packed_convolution,
+    packed_linear,
+    packed_recurrent,
+    registration,
+)
 
 _YAML = Path(export.__path__[0]).parent / "kernels/optimized/own_custom_ops.yaml"
 _SCHEMAS = {entry["func"].partition("(")[0]: entry["func"] for entry in yaml.safe_load(_YAML.read_text())}
@@ -65,7 +71,7 @@ def _image_calls(x: torch.Tensor, channels: int) -> Iterator[_Call]:
     packed = packed_convolution.pack(weight, 1)
     yield _Call(calls.PackedConvolution, (x, packed, None, addend, [3, 3], channels, *steps))
     yield _Call(calls.PackedConvolution, (x, packed, None, None, [3, 3], channels, *steps, "clamp", 0.0, 1.0))
-    yield _Call(calls.WinogradConvolution, (x, winograd_convolution.pack(weight, 2), None, addend, channels, *ends))
+    yield _Call(calls.WinogradConvolution, (x, packed, None, addend, channels, 2, *ends))
     yield _Call(calls.FusedConvolution, (x, weight, None, *steps))
     integers = x.to(torch.int8)
     panels = packing.panels_of_convolution(weight.to(torch.int8), 1)
@@ -73,6 +79,20 @@ def _image_calls(x: torch.Tensor, channels: int) -> Iterator[_Call]:
     yield _Call(calls.QuantizedConvolution, (integers, panels, one, one, None, *steps_of_bytes))
     yield _Call(calls.QuantizedLookup, (integers, torch.arange(256, dtype=torch.uint8)))
     yield _Call(calls.QuantizedAdd, (integers, integers, 1.0, 1.0, 0.0, -128, 127, torch.int8))
+
+
+def _recurrent_calls(x: torch.Tensor, units: int) -> Iterator[_Call]:
+    """Calls of the operators for recurrent layers of `units` hidden units, with a row of images as a sequence."""
+    x, features = x[..., 0], x.shape[2]
+    for view, gates, more in ((calls.PackedLstm, 4, (0,)), (calls.PackedGru, 3, ()), (calls.PackedRnn, 1, ())):
+        weights = [torch.rand(gates * units, size) for size in (features, units)]
+        biases = [torch.rand(gates * units) for _ in weights]
+        packed = packed_recurrent.pack_network([*weights, *biases], gates, has_biases=True, has_projections=False)
+        for batch_first in (False, True):
+            state = torch.rand(1, x.shape[0 if batch_first else 1], units)
+            states = (state, None) if gates == 4 else (state,)
+            flags = (units, *more, 1, True, False, batch_first, *(("tanh",) if gates == 1 else ()))
+            yield _Call(view, (x, *states, packed, *flags))
 
 
 def _other_calls(x: torch.Tensor) -> Iterator[_Call]:
@@ -99,9 +119,13 @@ class DimOrdersTest(absltest.TestCase):
     # No size of 1; one channel; one pixel; one column; one number.
     _SHAPES = ((2, 3, 5, 4), (2, 1, 5, 4), (2, 3, 1, 1), (2, 3, 5, 1), (1, 1, 1, 1))
 
-    def _check(self, call: _Call, result: torch.Tensor) -> None:
-        message = f"{call.operator.OPERATOR} of {[getattr(one, 'shape', one) for one in call.args]}"
-        declared = call.operator.DIM_ORDERS["out"]
+    def _check_all(self, call: _Call, results: Any) -> None:
+        for name, result in zip(call.operator.RESULTS, pytree.tree_leaves(results), strict=True):
+            self._check(call, name, result)
+
+    def _check(self, call: _Call, name: str, result: torch.Tensor) -> None:
+        message = f"{name} of {call.operator.OPERATOR} of {[getattr(one, 'shape', one) for one in call.args]}"
+        declared = call.operator.DIM_ORDERS[name]
         usual = torch.empty(result.shape).stride()
         if declared == "contiguous":
             self.assertEqual(result.stride(), usual, message)
@@ -119,30 +143,36 @@ class DimOrdersTest(absltest.TestCase):
         tested = set()
         for shape, channels in itertools.product(self._SHAPES, (6, 1)):
             for x in _orders(shape):
-                for call in (*_linear_calls(x, channels), *_image_calls(x, channels), *_other_calls(x)):
+                for call in (
+                    *_linear_calls(x, channels),
+                    *_image_calls(x, channels),
+                    *_recurrent_calls(x, channels),
+                    *_other_calls(x),
+                ):
                     tested.add(call.operator)
                     operator = call.operator.overload()
                     with FakeTensorMode() as mode:
                         args = pytree.tree_map_only(torch.Tensor, mode.from_tensor, call.args)
                         fake = operator(*args, **call.kwargs)
                     result = operator(*call.args, **call.kwargs)
-                    self._check(call, result)
-                    self.assertEqual((fake.shape, fake.stride()), (result.shape, result.stride()))
-                    self._check(call, fake)
+                    self._check_all(call, result)
+                    for one, other in zip(pytree.tree_leaves(fake), pytree.tree_leaves(result), strict=True):
+                        self.assertEqual((one.shape, one.stride()), (other.shape, other.stride()))
+                    self._check_all(call, fake)
         self.assertCountEqual(tested, _VIEWS)
 
     def test_sizes_that_vary_get_no_guards(self) -> None:
         for x in _orders((2, 3, 5, 4)):
-            for call, is_image in [
-                *((one, False) for one in _linear_calls(x, 6)),
-                *((one, True) for one in _image_calls(x, 6)),
+            # The channels of an image and the features of a row are static.
+            for call, vary in [
+                *((one, (True, True, True, False)) for one in _linear_calls(x, 6)),
+                *((one, (True, False, True, True)) for one in _image_calls(x, 6)),
+                *((one, (True, True, False)) for one in _recurrent_calls(x, 6)),
             ]:
                 if call.operator is calls.FusedConvolution:
                     continue  # PyTorch's convolution compares the number of images with 16.
                 shapes = ShapeEnv()
                 with FakeTensorMode(shape_env=shapes) as mode:
-                    # The channels of an image and the features of a row are static.
-                    vary = [True, not is_image, True, is_image]
                     dims = [DimDynamic.DYNAMIC if one else DimDynamic.STATIC for one in vary]
                     first = mode.from_tensor(call.args[0], symbolic_context=StatelessSymbolicContext(dims))
                     fake_of = functools.partial(mode.from_tensor, static_shapes=True)
@@ -155,9 +185,10 @@ class DimOrdersTest(absltest.TestCase):
                     result = call.operator.overload()(first, *args)
                 self.assertEqual([str(guard.expr) for guard in shapes.guards], before, call.operator.OPERATOR)
                 fits = {"contiguous": graphs.is_contiguous, "channels_last": graphs.is_channels_last}
-                declared = call.operator.DIM_ORDERS["out"]
-                if declared in fits:
-                    self.assertTrue(fits[declared](result), call.operator.OPERATOR)
+                for name, one in zip(call.operator.RESULTS, pytree.tree_leaves(result), strict=True):
+                    declared = call.operator.DIM_ORDERS[name]
+                    if declared in fits:
+                        self.assertTrue(fits[declared](one), call.operator.OPERATOR)
 
 
 class OperatorsTest(absltest.TestCase):
@@ -169,12 +200,8 @@ class OperatorsTest(absltest.TestCase):
             namespace, operator = name.removesuffix(".out").split("::")
             registered = getattr(getattr(torch.ops, namespace), operator)
             self.assertEqual(registered.out._schema, out)
-            functional = torch._C.parse_schema(
-                text.replace(".out(", "(")
-                .replace(", *, Tensor(a!) out)", ")")
-                .replace(", Tensor(a!) out)", ")")
-                .replace("Tensor(a!)", "Tensor")
-            )
+            without_outs = re.sub(r"(, \*)?(, Tensor\([a-z]!\) \w+)+\)", ")", text.replace(".out(", "("))
+            functional = torch._C.parse_schema(re.sub(r"Tensor\([a-z]!\)", "Tensor", without_outs))
             self.assertEqual(registered.default._schema, functional)
             self.assertCountEqual(registered.overloads(), ["default", "out"])
 

@@ -1,0 +1,48 @@
+"""Patch: ExecuTorch's table of decompositions has those of `export/decompositions.py` and `complex_numbers.py`, too.
+
+**What**: replaces `_default_decomposition_table` in `executorch.exir.program._program`.
+
+**Why**: `to_edge` and `to_edge_transform_and_lower` take no table. Operators that no kernel computes stay in a program,
+although other operators compute the same.
+
+**Effect**: without the patch, a program with one of these operators finds no kernel, and a call of `torch.linalg.inv`
+fails in the lowering.
+
+**Report**, to ExecuTorch: `EdgeCompileConfig` should have further decompositions, as it has `preserve_ops`.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import functools
+from typing import Any
+
+from executorch.exir.program import _program
+
+from export.complex_numbers import COMPLEX_DECOMPOSITIONS
+from export.decompositions import DECOMPOSITIONS
+from export.patches.patch import Patch
+
+PATCH = Patch(
+    "more_decompositions",
+    known={
+        "executorch.exir.tracer:_default_decomposition_table": {"1.4.1": "a37d3c7a02eb", "1.5.1": "a37d3c7a02eb"},
+    },
+    without="programs call operators without kernels, such as aten::copysign.out",
+)
+
+
+def added() -> contextlib.AbstractContextManager[None]:
+    """Adds the decompositions to each table that a lowering makes during the block."""
+    if not PATCH.is_applied():
+        return contextlib.nullcontext()
+    original = vars(_program)["_default_decomposition_table"]
+
+    @functools.wraps(original)
+    def table(*args: Any, **kwargs: Any) -> dict[Any, Any]:
+        decompositions: dict[Any, Any] = original(*args, **kwargs)
+        decompositions.update(DECOMPOSITIONS)
+        decompositions.update(COMPLEX_DECOMPOSITIONS)
+        return decompositions
+
+    return PATCH.applied(_program, _default_decomposition_table=table)
