@@ -49,8 +49,10 @@ def executorch_generated_lib(
       custom_ops_requires_aot_registration: whether to define `custom_ops_<name>`, a shared library that defines the selected
         custom operators in PyTorch with the same kernels, and `custom_ops_<name>_py`, a py_library that loads the shared library.
         The custom operators are those of the YAML, and those that kernel libraries declare in C++. A selection of models counts
-        as all operators here, since a model may need the library for its export. Bazel builds the two targets, and installs
-        PyTorch, only if a target needs them. Default: True with a custom_ops_yaml_target, False without.
+        as all operators here, since a model may need the library for its export. Kernel libraries whose `operators` lists have
+        PyTorch's and the export's operators only, such as `//kernels/optimized:operators`, are not linked if there are others.
+        Bazel builds the two targets, and installs PyTorch, only if a target needs them. Default: True with a
+        custom_ops_yaml_target, False without.
       custom_ops_aten_kernel_deps: libraries that define the YAML's kernels with `at::Tensor`, for PyTorch. Default: PyTorch calls
         the kernels of kernel_deps.
       custom_ops_functional_variants: whether `custom_ops_<name>` also defines the functional variant of each out variant:

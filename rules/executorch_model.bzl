@@ -69,7 +69,7 @@ def executorch_model(
       name: name of the runner.
       model: the [Python file](../export/README.md) with the model.
       deps: Python libraries that the model's code imports, besides torch and executorch.
-      data: files that the model's code reads, e.g. a checkpoint.
+      data: files that the model's code reads, e.g. a checkpoint, as in `executorch_program`.
       entry_point: function in the model file that returns the module and its example inputs. Default: `get_model`.
       graph_passes: as in `executorch_program`. Default: `["all"]`.
       backends: as in `executorch_program`. The runner and the test link the library of each backend.

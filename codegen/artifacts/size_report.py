@@ -7,7 +7,7 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 from codegen.artifacts import json_file
-from codegen.model.sizes import Part, united
+from codegen.model.sizes import Part, SharedCode, united
 
 _FORMAT = json_file.Format(".json", "binary size by operator", "et_size_report")
 
@@ -54,12 +54,14 @@ class SizeReport:
         parts: all of the binary's bytes, as `united` returns them.
         libraries: the shared libraries that the binary needs, sorted by name.
         what_if: the additions by the models of other binaries.
+        shared: the code that kernels share by the operators that use it; empty if this is not known.
     """
 
     label: str
     parts: tuple[Part, ...]
     libraries: tuple[SharedLibrary, ...]
     what_if: tuple[Addition, ...] = ()
+    shared: tuple[SharedCode, ...] = ()
 
     @property
     def bytes(self) -> int:
@@ -83,12 +85,21 @@ def write(report: SizeReport) -> str:
             }
             for addition in report.what_if
         ],
+        "shared": [
+            {
+                "bytes": shared.bytes,
+                "operators": shared.operators,
+                "is_of_program": shared.is_of_program,
+                "names": dict(shared.names),
+            }
+            for shared in report.shared
+        ],
     }
     return json.dumps(content, indent=1, ensure_ascii=False) + "\n"
 
 
 def read(path: str) -> SizeReport:
-    """Reads a report, without what_if.
+    """Reads a report, without what_if and shared.
 
     Raises:
         InputError: `write` did not write the file.

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import bisect
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from codegen.binaries.image import UNWINDING, Image, Section, Symbol
 from codegen.model import sizes
-from codegen.model.sizes import Part
+from codegen.model.sizes import Part, SharedCode
 
 # The dtypes of ScalarType, by the C++ types of template arguments.
 _DTYPES = {
@@ -42,6 +43,10 @@ _INITIALIZER = "_GLOBAL__sub_I_"
 # The source file of a library's registration. It may have an initializer as its only symbol.
 _REGISTRATION_FILE = "RegisterKernels.cpp"
 _OPERATOR_FILE = re.compile(r"(?:^|_)op_(\w+)\.\w+$")
+
+# The code that stays without operators, and its name among the users of code.
+_OF_PROGRAM = (sizes.RUNNER, sizes.REGISTRATION)
+_PROGRAM = "the program"
 
 # The purposes of sections that linkers fill, by the beginnings of the sections' names. Symbols do not name their parts.
 _LINKED_SECTIONS = {
@@ -91,6 +96,16 @@ class Owner:
     name: str
 
 
+@dataclass(frozen=True, slots=True)
+class _Claim:
+    """Bytes of a section, from `begin` to before `end`, with the symbol that names them and with their owner."""
+
+    symbol: Symbol
+    owner: Owner
+    begin: int
+    end: int
+
+
 @dataclass(frozen=True)
 class Attribution:
     """Attributes the bytes of one binary.
@@ -128,25 +143,60 @@ class Attribution:
             yield from self._section(section, owners)
 
     def _section(self, section: Section, owners: Mapping[int, Owner]) -> Iterator[tuple[tuple[str, str], Part]]:
+        named = 0
+        for claim in self._claims(section, owners):
+            count = claim.end - claim.begin
+            text = self._text(claim.symbol)
+            is_kernel = claim.owner.group in (sizes.OPERATORS, sizes.SHARED_KERNEL_CODE)
+            piece = (section.name, self._library.sub("", text))
+            yield piece, Part(claim.owner.group, claim.owner.name, dtypes(text) if is_kernel else "", count)
+            named += count
+        rest = _purpose(section.name, _LINKED_SECTIONS) or _purpose(section.name, _OTHER_SECTIONS)
+        name = f"{section.name}: {rest}" if rest else section.name
+        yield (section.name, ""), Part(sizes.SECTIONS, name, "", section.size - named)
+
+    def _claims(self, section: Section, owners: Mapping[int, Owner]) -> Iterator[_Claim]:
+        """Yields the named bytes of a section in order. Each byte is in one claim at most."""
         purpose = _purpose(section.name, _LINKED_SECTIONS)
-        end = named = 0
         symbols = section.symbols if purpose is None or section.name == UNWINDING else ()
+        end = 0
         # Of symbols with the same start, the longest one owns the bytes. Of aliases, a kernel's name comes first, and a
         # global name comes before a local one.
         for symbol in sorted(symbols, key=self._order):
-            stop = min(symbol.start + symbol.size, section.size)
-            count = stop - max(symbol.start, end, 0)
-            if count > 0:
-                owner = self._owner(symbol, owners)
-                text = self._text(symbol)
-                is_kernel = owner.group in (sizes.OPERATORS, sizes.SHARED_KERNEL_CODE)
-                piece = (section.name, self._library.sub("", text))
-                yield piece, Part(owner.group, owner.name, dtypes(text) if is_kernel else "", count)
-                named += count
+            begin, stop = max(symbol.start, end, 0), min(symbol.start + symbol.size, section.size)
+            if stop > begin:
+                yield _Claim(symbol, self._owner(symbol, owners), begin, stop)
                 end = stop
-        rest = purpose or _purpose(section.name, _OTHER_SECTIONS)
-        name = f"{section.name}: {rest}" if rest else section.name
-        yield (section.name, ""), Part(sizes.SECTIONS, name, "", section.size - named)
+
+    def shared_code(self, image: Image, references: Iterable[tuple[int, int]]) -> tuple[SharedCode, ...]:
+        """Returns the code that kernels share by the operators that use it, the largest first.
+
+        Args:
+            image: the binary.
+            references: the addresses that refer, and those that they refer to.
+        """
+        owners = self._file_owners(image)
+        claims = [(section, claim) for section in image.sections for claim in self._claims(section, owners)]
+        graph = _Graph(claims, references)
+        users = graph.users()
+        # An entry of the unwind table has the users of its function.
+        by_function: dict[tuple[str, int], set[str]] = {}
+        for (_, claim), of_claim in zip(claims, users, strict=True):
+            by_function.setdefault((claim.symbol.name, claim.symbol.source), set()).update(of_claim)
+        names: dict[frozenset[str], dict[str, int]] = {}
+        for _, claim in claims:
+            if claim.owner.group == sizes.SHARED_KERNEL_CODE:
+                of = names.setdefault(frozenset(by_function[claim.symbol.name, claim.symbol.source]), {})
+                of[claim.owner.name] = of.get(claim.owner.name, 0) + claim.end - claim.begin
+        found = [
+            SharedCode(
+                tuple(sorted(of_names - {_PROGRAM})),
+                _PROGRAM in of_names,
+                tuple(sorted(counts.items(), key=lambda each: (-each[1], each[0]))),
+            )
+            for of_names, counts in names.items()
+        ]
+        return tuple(sorted(found, key=lambda shared: (-shared.bytes, shared.operators)))
 
     def _order(self, symbol: Symbol) -> tuple[int, int, bool, bool, str]:
         text = self._text(symbol)
@@ -230,8 +280,62 @@ class Attribution:
         return Owner(sizes.OTHER_CODE, re.split(r"[(<]", text)[0].rpartition(" ")[2] or text)
 
 
+class _Graph:
+    """The references between the claims of a binary."""
+
+    def __init__(self, claims: Sequence[tuple[Section, _Claim]], references: Iterable[tuple[int, int]]) -> None:
+        self._claims = [claim for _, claim in claims]
+        # Of sections for each thread, addresses are in other sections.
+        placed = sorted(
+            (section.address + claim.begin, section.address + claim.end, number)
+            for number, (section, claim) in enumerate(claims)
+            if section.address and section.name != UNWINDING and not section.name.startswith((".tbss", ".tdata"))
+        )
+        begins = [begin for begin, _, _ in placed]
+
+        def at(address: int) -> int | None:
+            place = bisect.bisect_right(begins, address) - 1
+            return placed[place][2] if place >= 0 and address < placed[place][1] else None
+
+        self._next: dict[int, set[int]] = {}
+        for place, target in references:
+            first, second = at(place), at(target)
+            if first is not None and second is not None and first != second:
+                self._next.setdefault(first, set()).add(second)
+
+    def users(self) -> list[set[str]]:
+        """Returns the operators that reach each claim, and _PROGRAM if other code reaches it without an operator."""
+        starts: dict[str, list[int]] = {}
+        for number, claim in enumerate(self._claims):
+            if claim.owner.group == sizes.OPERATORS:
+                for operator in claim.owner.name.split(", "):
+                    starts.setdefault(operator, []).append(number)
+            elif claim.owner.group in _OF_PROGRAM:
+                starts.setdefault(_PROGRAM, []).append(number)
+        found: list[set[str]] = [set() for _ in self._claims]
+        for name, numbers in starts.items():
+            # A table of kernels leads to all operators.
+            barred = (sizes.OPERATORS,) if name == _PROGRAM else _OF_PROGRAM
+            for number in self._reached(numbers, barred):
+                found[number].add(name)
+        return found
+
+    def _reached(self, numbers: Iterable[int], barred: Collection[str]) -> set[int]:
+        reached = set(numbers)
+        open_ = list(reached)
+        while open_:
+            for number in self._next.get(open_.pop(), ()):
+                if number not in reached and self._claims[number].owner.group not in barred:
+                    reached.add(number)
+                    open_.append(number)
+        return reached
+
+
 def added(image: Image, attribution: Attribution, other: Image, other_attribution: Attribution) -> tuple[Part, ...]:
-    """Returns the parts that another binary would add to a binary: for each name, the bytes that are not there yet."""
+    """Returns the parts that the models of another binary would add to a binary: for each name, the bytes that are new.
+
+    The other binary's runner is left out: the models run in the program that the binary has.
+    """
     have: dict[tuple[str, str], int] = {}
     for name, part in attribution.pieces(image):
         have[name] = have.get(name, 0) + part.bytes
@@ -239,7 +343,8 @@ def added(image: Image, attribution: Attribution, other: Image, other_attributio
     for name, part in other_attribution.pieces(other):
         more = max(part.bytes - have.get(name, 0), 0)
         have[name] = have.get(name, 0) - (part.bytes - more)
-        parts.append(replace(part, bytes=more))
+        if part.group != sizes.RUNNER:
+            parts.append(replace(part, bytes=more))
     return sizes.united(parts)
 
 

@@ -18,6 +18,8 @@ from elftools.elf.elffile import ELFFile
 from codegen.binaries.image import UNWINDING, Image, Section, Symbol
 
 _NAMED = frozenset({"STT_FUNC", "STT_OBJECT", "STT_NOTYPE", "STT_LOOS"})  # STT_LOOS: functions that choose themselves.
+# The type of the relocations of pointers into the binary itself.
+_RELATIVE = {"EM_X86_64": 8, "EM_AARCH64": 1027}
 # Exceptions that the reader raises for damaged files.
 _BROKEN = (
     ELFError,
@@ -56,6 +58,23 @@ def loaded_bytes(path: str) -> int:
     """
     with _opened(path) as elf:
         return sum(int(section["sh_size"]) for _, section in _loaded(elf))
+
+
+def pointers(path: str) -> list[tuple[int, int]]:
+    """Returns the pointers in the data of an ELF binary for any load address: their addresses, and their targets.
+
+    Raises:
+        BrokenError: the file is damaged.
+    """
+    with _opened(path) as elf:
+        relative = _RELATIVE.get(elf["e_machine"])
+        return [
+            (int(entry["r_offset"]), int(entry["r_addend"]))
+            for _, section in _loaded(elf)
+            if section["sh_type"] == "SHT_RELA"
+            for entry in section.iter_relocations()
+            if entry["r_info_type"] == relative
+        ]
 
 
 @contextlib.contextmanager
@@ -100,7 +119,8 @@ def _image(elf: ELFFile, table: Any) -> Image:
             symbols[index] = list(_entries(elf, section, functions))
     return Image(
         tuple(
-            Section(section.name, int(section["sh_size"]), tuple(symbols[index])) for index, section in loaded.items()
+            Section(section.name, int(section["sh_size"]), tuple(symbols[index]), int(section["sh_addr"]))
+            for index, section in loaded.items()
         ),
         tuple(sources),
     )

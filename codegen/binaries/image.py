@@ -36,11 +36,13 @@ class Section:
         size: the size in bytes.
         symbols: the symbols of the section's parts. Several symbols may name the same bytes. In UNWINDING, each entry
             has the names of its function.
+        address: the address of the first byte; 0 if the reader of the format does not tell it.
     """
 
     name: str
     size: int
     symbols: tuple[Symbol, ...]
+    address: int = 0
 
 
 @dataclass(frozen=True, slots=True)

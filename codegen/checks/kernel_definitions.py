@@ -24,11 +24,13 @@ class KernelLibraries:
         attribute: the rule's attribute with the libraries.
         paths: the paths of the libraries.
         defined: the functions that the libraries define.
+        left_out: the labels of libraries of `attribute` that are not linked, since they have no custom operators.
     """
 
     attribute: str
     paths: tuple[str, ...]
     defined: Sequence[symbols.Symbol]
+    left_out: tuple[str, ...] = ()
 
 
 def find(library: Library, kernels: KernelLibraries) -> list[tuple[str, Operator]]:
@@ -94,14 +96,24 @@ def _undefined(operator: Operator, kernel: Kernel, label: str, kernels: KernelLi
     if near:
         details.append("found:")
         details += [f"  {signatures.readable(str(symbol))} in {symbol.library}" for symbol in near[:_MAX_NEAR_MISSES]]
+    fix = (
+        f"define the kernel with an expected signature in a library of {kernels.attribute}, or correct its name in the "
+        "YAML"
+    )
+    if kernels.left_out:
+        details.append("not linked, since all operators of the library are PyTorch's or the export's:")
+        details += [f"  {label}" for label in kernels.left_out]
+        fix += (
+            "; or, for a kernel of a library that is not linked, set custom_ops_requires_aot_registration = False, and "
+            "write an exir_custom_ops_aot_lib with this library in kernels"
+        )
     return Finding(
         id="undefined-kernel",
         where=kernel.location,
         found=f"the kernel {kernel.function} of {operator.name} is defined nowhere"
         + (f" in the kernel libraries of {label} ({names})" if names else ""),
         cause=cause,
-        fix=f"define the kernel with an expected signature in a library of {kernels.attribute}, or correct its name in "
-        "the YAML",
+        fix=fix,
         details=tuple(details),
     )
 

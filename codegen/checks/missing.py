@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Sequence
 
 from codegen.model import aten_operators, kernel_keys, prim_ops
+from codegen.model.operators import Kernel
 from diagnostics import suggest
 from diagnostics.errors import Finding, Location
 
@@ -90,7 +91,13 @@ def unmatched_keys(declared: Iterable[str], calls: Iterable[str]) -> list[str]:
 
 
 def kernel(
-    operator: str, keys: Sequence[str], declared: Sequence[str], asked_by: Iterable[str], where: Location | str
+    operator: str,
+    keys: Sequence[str],
+    declared: Sequence[str],
+    asked_by: Iterable[str],
+    where: Location | str,
+    *,
+    hidden: Kernel | None = None,
 ) -> Finding:
     """Returns the finding for calls of an operator without a matching kernel.
 
@@ -100,7 +107,14 @@ def kernel(
         declared: the declared kernel keys, without `default`.
         asked_by: the labels of the targets or models with the calls.
         where: the place or label of the finding.
+        hidden: the kernel for all calls that the YAML of a kernel library has; None if there is none.
     """
+    fix = "add a kernel with 'arg_meta: null' to the operator in the YAML, or one for what is needed"
+    if hidden is not None:
+        fix = (
+            f"add '- {{arg_meta: null, kernel_name: {hidden.yaml_name}}}', the kernel of {hidden.location.path}, to "
+            "the operator's kernels; or add a kernel for what is needed"
+        )
     details = ["needed for:", *(f"  {kernel_keys.readable(key)}" for key in keys)]
     details += ["declared for:", *(f"  {kernel_keys.readable(key)}" for key in declared[:_MAX_DECLARED])]
     if len(declared) > _MAX_DECLARED:
@@ -110,6 +124,6 @@ def kernel(
         where=where,
         found=f"{operator} has no kernel for dtypes and dim orders that {', '.join(sorted(asked_by))} calls it with",
         cause="each kernel of the operator is for certain dtypes and dim orders, and none is for all others",
-        fix="add a kernel with 'arg_meta: null' to the operator in the YAML, or one for what is needed",
+        fix=fix,
         details=tuple(details),
     )

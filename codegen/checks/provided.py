@@ -62,7 +62,11 @@ def _missing(
     if not own and not missing.is_pytorchs(name):
         fixes.insert(0, "correct the name where it is selected")
     elif not own and not isinstance(provided, aten_kernels.WithAtenKernels):
-        fixes.insert(0, 'give the library fallback = "aten", for PyTorch\'s own kernel')
+        fixes.insert(
+            0,
+            'for PyTorch\'s own kernel, give the executorch_generated_lib fallback = "aten"; executorch_model takes '
+            "such a library in its attribute library",
+        )
     return missing.operator(
         name, asked_by=wanted.asked_by, provided=provided, providers=providers, where=label, fixes=fixes
     )
@@ -87,5 +91,7 @@ def _with_kernels(operator: Operator, wanted: SelectedOperator, findings: list[F
     reached = tuple(kernel for kernel in kernels if kernel.keys)
     if operator.default is None and (unmatched or not reached):
         needed = unmatched or sorted(wanted.kernel_keys)
-        findings.append(missing.kernel(operator.name, needed, declared, wanted.asked_by, operator.location))
+        findings.append(
+            missing.kernel(operator.name, needed, declared, wanted.asked_by, operator.location, hidden=operator.hidden)
+        )
     return dataclasses.replace(operator, kernels=reached)

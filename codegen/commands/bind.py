@@ -30,12 +30,19 @@ _LIBRARIES = flags.DEFINE_multi_string(
 _ATTRIBUTE = flags.DEFINE_string(
     "attribute", "kernel_deps", "The attribute that names the libraries, for messages.", flag_values=FLAGS
 )
+_LEFT_OUT = flags.DEFINE_multi_string(
+    "left_out",
+    [],
+    "The label of a library of --attribute that is not linked, since it has no custom operators, for messages.",
+    flag_values=FLAGS,
+)
 _OUTPUT = shared_flags.output(FLAGS, "the adapters")
 
 
 def run() -> None:
     library = registered_operators.read(_MANIFEST.value)
     paths = tuple(_LIBRARIES.value)
-    kernels = kernel_definitions.KernelLibraries(_ATTRIBUTE.value, paths, symbols.read(paths, _NM.value))
+    defined = symbols.read(paths, _NM.value)
+    kernels = kernel_definitions.KernelLibraries(_ATTRIBUTE.value, paths, defined, tuple(_LEFT_OUT.value))
     found = kernel_definitions.find(library, kernels)
     Path(_OUTPUT.value).write_text(adapters.text(Source(library.label, library.yaml_names), found))

@@ -93,8 +93,10 @@ def run() -> None:
     for number, directory in enumerate(_DIRECTORIES.value):
         paths = [path for group, path in sources if group == number]
         for unit in _units(paths) if number in _UNITY_BUILD.value else [[path] for path in paths]:
-            name = f"unity_{unit[0]}" if len(unit) > 1 else unit[0]
-            Path(directory, name.replace("/", "_")).write_text(selective_build_cpp.wrapper(build, unit, by_dtype))
+            # A file of the root package needs another name than its own, by which the written source includes it.
+            prefix = "unity_" if len(unit) > 1 else "" if "/" in unit[0] else "_"
+            written = Path(directory, prefix + unit[0].replace("/", "_"))
+            written.write_text(selective_build_cpp.wrapper(build, unit, by_dtype))
 
 
 def _units(paths: Sequence[str]) -> list[list[str]]:

@@ -1,10 +1,10 @@
 """Writes a size report of a binary: operators by dtype, registration, the runner, the runtime, and the rest.
 
-    codegen size --label //app:runner --binary runner --nm nm --manifest registered.json --library libexecutorch.so \\
-        --text size.txt --json size.json --html size.html
+    codegen size --label //app:runner --binary runner --nm nm --objdump objdump --manifest registered.json \\
+        --library libexecutorch.so --text size.txt --json size.json --html size.html
 
-The report counts each byte of the loaded sections once. With --what_if, the report has the operators and bytes that the
-models of other binaries would add to the binary.
+The report counts each byte of the loaded sections once, and has the operators that use the code which kernels share.
+With --what_if, the report has the operators and bytes that the models of other binaries would add to the binary.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from absl import flags
 from codegen.artifacts import registered_operators, size_report
 from codegen.artifacts.registered_operators import Library
 from codegen.artifacts.size_report import Addition, SharedLibrary, SizeReport
-from codegen.binaries import attribution, dynamic_linking, image_reader, symbols
+from codegen.binaries import attribution, dynamic_linking, image_reader, references, symbols
 from codegen.binaries.attribution import Attribution
 from codegen.binaries.image import Image
 from codegen.commands import shared_flags
@@ -29,6 +29,12 @@ FLAGS = shared_flags.flag_values()
 
 _LABEL = shared_flags.label(FLAGS, "the binary")
 _NM = shared_flags.nm(FLAGS)
+_OBJDUMP = flags.DEFINE_string(
+    "objdump",
+    None,
+    "The toolchain's objdump. Without it, nothing tells which operators use shared code.",
+    flag_values=FLAGS,
+)
 _BINARY = flags.DEFINE_string("binary", None, "The binary.", required=True, flag_values=FLAGS)
 _MANIFESTS = flags.DEFINE_multi_string(
     "manifest",
@@ -54,11 +60,13 @@ _HTML = flags.DEFINE_string("html", None, "Where to write the web page.", requir
 
 def run() -> None:
     measured = _measure(_BINARY.value, _MANIFESTS.value)
+    found = references.read(_BINARY.value, _OBJDUMP.value) if _OBJDUMP.value else ()
     report = SizeReport(
         _LABEL.value,
         measured.attribution.parts(measured.image),
         _needed(_BINARY.value, _LIBRARIES.value),
         tuple(_addition(measured, *given.split("\t")) for given in _WHAT_IF.value),
+        measured.attribution.shared_code(measured.image, found) if found else (),
     )
     baseline = size_report.read(_BASELINE.value) if _BASELINE.value else None
     Path(_TEXT.value).write_text(size_text.render(report, baseline))

@@ -116,6 +116,7 @@ def read(
                 continue
             findings += wrong
             findings += _added((operator for operator in found if operator.name not in overridden), operators)
+            _hide((operator for operator in found if operator.name in overridden), operators)
     findings += _conflicting_kernels(operators.values())
     findings += _kernels_that_are_namespaces(operators.values())
     if findings:
@@ -225,6 +226,14 @@ def _added(found: Iterable[Operator], operators: dict[str, Operator]) -> list[Fi
                 )
             )
     return findings
+
+
+def _hide(overridden: Iterable[Operator], operators: dict[str, Operator]) -> None:
+    """Notes the kernels for all calls of a later layer where the operator of an earlier layer has no such kernel."""
+    for operator in overridden:
+        first = operators[operator.name]
+        if first.default is None and first.hidden is None:
+            operators[operator.name] = dataclasses.replace(first, hidden=operator.default)
 
 
 def _conflicting_kernels(operators: Iterable[Operator]) -> list[Finding]:

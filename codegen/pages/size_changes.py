@@ -7,6 +7,10 @@ from dataclasses import dataclass
 
 from codegen.artifacts.size_report import Addition, SizeReport
 from codegen.model import sizes
+from codegen.model.sizes import SharedCode
+
+# The number of operators that a line names.
+_OPERATORS = 8
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,6 +59,24 @@ def libraries(report: SizeReport, baseline: SizeReport | None) -> list[Entry]:
         Entry(name, now.get(name, 0), before.get(name, 0) if baseline else None)
         for name in sorted(now.keys() | before.keys())
     ]
+
+
+def shared(report: SizeReport) -> list[Entry]:
+    """Returns the code that kernels share, by the operators to remove to lose it, with its classes and functions."""
+    return [
+        Entry(_users(code), code.bytes, None, tuple(Entry(name, number, None) for name, number in code.names))
+        for code in report.shared
+    ]
+
+
+def _users(code: SharedCode) -> str:
+    if code.is_of_program:
+        return "used by the program, too: stays without operators"
+    if not code.operators:
+        return "no use found"
+    more = len(code.operators) - _OPERATORS
+    names = ", ".join(code.operators[:_OPERATORS])
+    return f"{names} and {more:,} more operators" if more > 1 else ", ".join(code.operators)
 
 
 def largest_changes(entries: Iterable[Entry]) -> list[tuple[str, Entry]]:

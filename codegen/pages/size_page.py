@@ -64,6 +64,7 @@ line.</p>
 <ul>
 {groups}
 </ul>
+{shared}
 {libraries}
 <script>
 // Browsers do not all open what a link leads into.
@@ -101,6 +102,7 @@ def render(report: SizeReport, baseline: SizeReport | None) -> str:
         what_if="\n".join(map(_what_if, report.what_if)),
         operators=_items(operators, report.bytes),
         groups=_items(groups, report.bytes, _LINE),
+        shared=_shared(report),
         libraries=f"<h2>Shared libraries</h2>\n<ul>\n{_items(libraries, max(each.bytes for each in libraries))}\n</ul>"
         if libraries
         else "",
@@ -209,6 +211,19 @@ def _what_if(addition: Addition) -> str:
             f"<ul>{operators}</ul>",
             "<h3>New bytes</h3>",
             f"<ul>\n{_items(size_changes.groups(addition, None), addition.bytes)}\n</ul>",
+        ]
+    )
+
+
+def _shared(report: SizeReport) -> str:
+    lines = size_changes.shared(report)
+    if not lines:
+        return ""
+    return "\n".join(
+        [
+            "<h2>Code that kernels share, by operators</h2>",
+            '<p class="soft">A binary without all operators of a line lacks the code of the line.</p>',
+            f"<ul>\n{_items(lines, report.bytes)}\n</ul>",
         ]
     )
 

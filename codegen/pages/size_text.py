@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from codegen.artifacts.size_report import SizeReport
 from codegen.model import sizes
@@ -12,6 +12,8 @@ from codegen.pages.size_changes import Entry, count, gained, signed
 _NAME_WIDTH = 64
 # For groups without operators, the text shows the largest names only.
 _NAMES = 10
+# The number of classes and functions in a line of shared code.
+_LARGEST = 2
 
 
 def render(report: SizeReport, baseline: SizeReport | None) -> str:
@@ -31,6 +33,9 @@ def _lines(report: SizeReport, baseline: SizeReport | None) -> Iterator[str]:
     for group in groups:
         yield ""
         yield from _group(group)
+    if shared := size_changes.shared(report):
+        yield ""
+        yield from _shared(shared)
     if libraries := size_changes.libraries(report, baseline):
         yield ""
         yield "shared libraries, besides"
@@ -42,6 +47,19 @@ def _lines(report: SizeReport, baseline: SizeReport | None) -> Iterator[str]:
         for group in size_changes.groups(addition, None):
             yield ""
             yield from _group(group)
+
+
+def _shared(lines: Sequence[Entry]) -> Iterator[str]:
+    """Yields the code that kernels share: the largest classes and functions, and the operators that use the code."""
+    yield "code that kernels share, by its operators: a binary without all of these lacks the code"
+    for line in lines[:_NAMES]:
+        names = [f"{name.name} {name.bytes:,}" for name in line.inner[:_LARGEST]]
+        if more := len(line.inner) - len(names):
+            names.append(f"{more} more")
+        yield _line(1, ", ".join(names), line)
+        yield f"    of {line.name}" if "::" in line.name else f"    {line.name}"
+    if rest := tuple(lines[_NAMES:]):
+        yield _line(1, f"{len(rest)} more lines", _rest(rest))
 
 
 def _group(group: Entry) -> Iterator[str]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import json
+import sys
 from pathlib import Path
 from string import Template
 
@@ -30,10 +31,13 @@ def write(path: str, library: str, manifest: TorchLibrary, *, is_extension: bool
     }
     module = _template("torch_loader.py.template").substitute(
         label=json.dumps(manifest.label)[1:-1],
+        quoted_label=repr(manifest.label),
         namespaces=", ".join(manifest.namespaces()),
         library=repr(library),
         defined=defined,
         other=_OTHER,
+        # The code generator runs under the Python that the packages are installed for.
+        python=tuple(sys.version_info[:2]),
     )
     if is_extension:
         module += _template("torch_extension.py.template").template

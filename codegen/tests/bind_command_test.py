@@ -141,6 +141,10 @@ ET_WEAK executorch::aten::Tensor& mul3_out(
             lambda: self._bind("T unrelated::other_thing(int)", arguments=("--attribute=kernels",)), _UNDEFINED
         )
 
+    def test_libraries_that_are_not_linked(self) -> None:
+        arguments = ("--left_out=//kernels/portable:operators",)
+        self.assert_refused(lambda: self._bind("T unrelated::other_thing(int)", arguments=arguments), _UNDEFINED)
+
     def test_link_time_optimization(self) -> None:
         self.assert_refused(lambda: self._bind("C __gnu_lto_slim"), "link-time-optimization libops.a(op.o)")
 

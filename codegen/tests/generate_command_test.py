@@ -359,6 +359,21 @@ class GenerateCommandTest(case.TestCase):
                 functools.partial(self._kernels, functions, *keys), "missing-kernel-key functions.yaml:2:7"
             )
 
+    def test_kernel_of_a_library_for_the_rest(self) -> None:
+        """The error names the kernel of the library's YAML, and the named kernel is for all other calls."""
+        own = _SPECIALIZED.partition("    - arg_meta: null")[0]
+        of_library = "- op: add.out\n  kernels: [{arg_meta: null, kernel_name: portable::add}]\n"
+        flags = [f"--kernel_yaml={self.write('library.yaml', of_library)}"]
+        selection = self._select("a.yaml", f'--ops_dict={{"aten::add.out": ["{_FLOAT}", "{_DOUBLE}"]}}')
+        refused = functools.partial(self._generate, selection, functions=own, flags=flags)
+        self.assert_refused(refused, "missing-kernel-key functions.yaml:2:7")
+        line = "    - {arg_meta: null, kernel_name: portable::add}\n"
+        manifest = json.loads(self._generate(selection, functions=own + line, flags=flags)["registered.json"])
+        self.assertEqual(
+            {kernel["function"]: kernel["keys"] for kernel in manifest["operators"][0]["kernels"]},
+            {"fast::native::add_float": [_FLOAT], "portable::native::add": ["default"]},
+        )
+
     def test_operator_without_a_default_kernel_has_no_function(self) -> None:
         functions = _SPECIALIZED.partition("    - arg_meta: null")[0]
         outputs = self._generate(self._select("a.yaml", "--ops=aten::add.out"), functions=functions)

@@ -4,6 +4,7 @@ import functools
 import json
 import shutil
 from collections.abc import Sequence
+from pathlib import Path
 
 from absl.testing import absltest
 
@@ -90,6 +91,17 @@ class PruneCommandTest(case.TestCase):
 #include "kernels/op_add.cpp"
 """,
         )
+
+    def test_source_of_the_root_package(self) -> None:
+        """The written source does not include itself, which is in the first folder that a compiler searches."""
+        for sources in (["0:op_add.cpp:aten::add.out"], ["0:op_add.cpp:aten::add.out", "0:op_mm.cpp:aten::mm.out"]):
+            with self.subTest(sources):
+                self.directory = Path(self.create_tempdir().full_path)
+                keys: dict[str, list[str]] = {"aten::add.out": [], "aten::mm.out": []}
+                self._prune(keys, *sources, flags=["--unity_build=0", "--sources_per_unit=6"])
+                (written,) = (self.directory / "first").iterdir()
+                self.assertNotIn(f'#include "{written.name}"', written.read_text())
+                self.assertIn('#include "op_add.cpp"\n', written.read_text())
 
     def test_units_of_several_sources(self) -> None:
         files = [f"kernels/op_{i}.cpp" for i in range(20)]

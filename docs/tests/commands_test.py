@@ -33,10 +33,13 @@ _PAGES = sorted(str(page) for page in Path().rglob("*.md"))
 _ELSEWHERE = {
     "../rules_executorch/tools/bazel run *": "//tests/downstream:start_test",
     "bazel build --@rules_executorch//rules:instruction_sets=* //app*": "//rules/tests:instruction_sets_tests",
+    "bazel * --platforms=//:linux_arm64 *": "//tests/downstream:arm64_test",
     "bazel build --output_groups=etrecord :model": "//export/tests:etrecord_test",
     "bazel build --output_groups=selective_build": "//rules/tests:executorch_generated_lib_tests",
     "bazel build --output_groups=times :model": "//export/tests:phases_test",
+    "bazel build --platforms=//:android_arm64 //app": "//rules/tests:toolchains_tests",
     "bazel build :size*": "//tests/size:size_test",
+    "bazel cquery --output=files --output_groups=+samples *": "//tests/downstream:bzlmod_test",
     "bazel run :<name> -- --check": "//tests/downstream:bzlmod_test",
     "bazel run :<name>.profile": "//profiles/tests:profile_test",
     "bazel run :<name>.skeleton": "//qnn/skeleton/tests:skeleton_test",
@@ -44,9 +47,11 @@ _ELSEWHERE = {
     "bazel run :perceptron -- --check": "//tests/downstream:bzlmod_test",
     "bazel run :runner -- --profile*": "//profiles/tests:profile_test",
     "bazel run :runner.profile -- --etdump=/tmp/out.etdp": "//profiles/tests:profile_test",
+    "bazel run @rules_executorch//tools/compile_commands": "//tools/compile_commands/tests:compile_commands_test",
     "bazel run @rules_executorch//tools/from_buck -- path/to/TARGETS > BUILD.bazel": "//tests/downstream:bzlmod_test",
     "bazel run @rules_executorch//tools/lock -- *": "//tools/lock:lock_test",
     "bazel run @executorch_python//:install -- /opt/executorch": "//rules/tests:python_environment_test",
+    "bazel test --extra_toolchains=*": "//tests/downstream:monorepo_test",
     "bazel test //...": "//tests/downstream:bzlmod_test",
     "tools/bazel build *//examples/aoti:runner_without_matmul": "//rules/tests:torch_aoti_tests",
     "tools/bazel build *//examples/custom_ops:runner_with_mul4_twice": "//codegen/tests:check_command_test",
@@ -69,6 +74,7 @@ _ELSEWHERE = {
     "tools/bazel run //tools/floors": "//tools/floors:floors_test",
     "tools/bazel run //tools/from_buck -- TARGETS": "//tools/from_buck/tests:from_buck_test",
     "tools/bazel run //tools/models:matrix": "//tools/models:matrix_test",
+    "tools/bazel run //tools/operators": "//tools/operators/tests:operators_test",
     "tools/bazel run //tools/toolchains*": "//tools/toolchains:toolchains_test",
     "tools/bazel run //tools/reference": "//tools/reference:reference_test",
     "tools/bazel run //tools/reference:own_operators": "//tools/reference:own_operators_test",
@@ -76,11 +82,17 @@ _ELSEWHERE = {
     "tools/bazel run //tools/zoo*": "//tools/zoo/tests:zoo_test",
 }
 _SDK = "needs Qualcomm's SDKs"
+_DEBUGGING = "compiles the runner and kernels once more"
 # Commands that no test runs, and why. Their targets exist.
 _BY_HAND = {
     ".ci/run": "runs all tests",
     "bazel-bin/examples/qnn_op_package/*": "needs a phone",
+    "bazel build --jobs=1": "builds all again; it is for machines with little memory",
+    "bazel build -c dbg *": _DEBUGGING,
+    "bazel run --copt=-fsanitize=address*": _DEBUGGING,
     "export *": _SDK,
+    "gdb --args *": _DEBUGGING,
+    "libraries=*": _DEBUGGING,
     "tools/bazel --bazelrc=... *": "needs the servers of //tests/remote:serve",
     "tools/bazel run * //tools/bench:*": "measures for minutes",
     "tools/bazel run //examples/qnn_op_package:lower *": _SDK,

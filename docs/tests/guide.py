@@ -6,7 +6,13 @@ import dataclasses
 import re
 
 # Pages that have all files of their workspaces but the README's MODULE.bazel. guides_test follows these pages.
-GUIDES = ("docs/aten_mode.md", "docs/custom_operators.md", "docs/delegates.md", "docs/first_operator.md")
+GUIDES = (
+    "docs/aten_mode.md",
+    "docs/custom_operators.md",
+    "docs/delegates.md",
+    "docs/first_operator.md",
+    "docs/own_kernel.md",
+)
 _FENCE = re.compile(
     r"^(?P<indent> *)(?P<fence>`{3,})(?P<language>\w*)\n(?P<text>.*?)^(?P=indent)(?P=fence)$", re.DOTALL | re.MULTILINE
 )

@@ -157,10 +157,19 @@ class WritingAKernelTest(absltest.TestCase):
             self.assertEqual(executorch, found.executorch.parameter.replace("executorch::aten::", ""))
             self.assertEqual(aten, found.aten.parameter)
 
-    def test_code_is_that_of_the_quickstart(self) -> None:
+    def test_code_is_built(self) -> None:
         kernel = (_QUICKSTART / "squareplus_kernel.cpp").read_text()
+        # guides_test builds the kernel of this page.
+        kernels = [kernel, *_fences("own_kernel.md", "cpp")]
         for fence in _fences("writing_a_kernel.md", "cpp"):
-            self.assertIn(fence, kernel)
+            self.assertTrue(any(fence in text for text in kernels), fence)
+
+    def test_functions_of_scalars(self) -> None:
+        header = (Path("kernels") / "tensors" / "scalar.h").read_text()
+        page = (_DOCS / "writing_a_kernel.md").read_text()
+        defined = re.findall(r"^(?:inline )?\w+ (\w+)\(const Scalar& ", header, re.MULTILINE)
+        shown = re.findall(r"^\| `(\w+)(?:<T>)?\(scalar\b", page, re.MULTILINE)
+        self.assertEqual(sorted(defined), sorted(shown))
         (target,) = _fences("writing_a_kernel.md", "starlark")
         self.assertIn(target, (_DOCS / "first_operator.md").read_text())
 

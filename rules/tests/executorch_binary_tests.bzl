@@ -254,6 +254,14 @@ def executorch_binary_test_suite(name):
         tags = ["manual"],
         deps = [":generated"],
     )
+    executorch_program_test(
+        name = "program_infinite_tolerance",
+        size = "small",
+        atol = "1e999",
+        program = ":program",
+        tags = ["manual"],
+        deps = [":generated"],
+    )
     cc_library(
         name = "plain_library",
         srcs = ["op_a.cpp"],
@@ -277,6 +285,12 @@ def executorch_binary_test_suite(name):
             "MyBackend",
             "Other",
         ],
+        library = "//runtime:program",
+        tags = ["manual"],
+    )
+    executorch_backend(
+        name = "backend_without_name",
+        backend_ids = [""],
         library = "//runtime:program",
         tags = ["manual"],
     )
@@ -360,6 +374,20 @@ def executorch_binary_test_suite(name):
         names = ["attribute rtol", "\"small\""],
         target_under_test = ":program_bad_tolerance",
     )
+    failure_test(
+        name = "program_infinite_tolerance_test",
+        size = "small",
+        id = "bad-tolerance",
+        names = ["attribute atol", "\"1e999\""],
+        target_under_test = ":program_infinite_tolerance",
+    )
+    failure_test(
+        name = "backend_without_name_test",
+        size = "small",
+        id = "empty-name",
+        names = ["attribute backend_ids"],
+        target_under_test = ":backend_without_name",
+    )
     _size_test(
         name = "size_test",
         size = "small",
@@ -382,6 +410,7 @@ def executorch_binary_test_suite(name):
     native.test_suite(
         name = name,
         tests = [
+            ":backend_without_name_test",
             ":binary_dbg_test",
             ":binary_fastbuild_test",
             ":binary_profile_test",
@@ -391,6 +420,7 @@ def executorch_binary_test_suite(name):
             ":binary_without_profile_test",
             ":ops_check_test",
             ":program_bad_tolerance_test",
+            ":program_infinite_tolerance_test",
             ":program_judged_test",
             ":program_without_samples_test",
             ":size_bad_limit_test",

@@ -83,6 +83,10 @@ def _custom_ops_test_impl(ctx):
     assert_ends(env, ["rules/tests/custom_ops.yaml"], values_of(argv, "--custom_ops_yaml"))
     asserts.equals(env, [], values_of(argv, "--kernel_yaml"), "PyTorch has our operators by the export")
     asserts.true(env, CcInfo in analysistest.target_under_test(env))
+    bind = action_with_mnemonic(env, "EtBindKernels")
+    compiled = [f.short_path for f in bind.inputs.to_list() if f.extension in ["a", "o"]]
+    asserts.true(env, compiled, "kernels of the model's own are compiled")
+    asserts.equals(env, [], [path for path in compiled if path.startswith("kernels/")], "the export waits for no other kernels")
     return analysistest.end(env)
 
 _custom_ops_test = analysistest.make(_custom_ops_test_impl)

@@ -178,6 +178,15 @@ def executorch_program_test_suite(name):
         tags = ["manual"],
     )
     executorch_program(
+        name = "program_with_empty_pass",
+        graph_passes = [
+            "default",
+            "",
+        ],
+        model = "model.py",
+        tags = ["manual"],
+    )
+    executorch_program(
         name = "program_not_python",
         model = "weights.bin",
         tags = ["manual"],
@@ -199,6 +208,13 @@ def executorch_program_test_suite(name):
         id = "line-break",
         names = ["attribute entry_point", r"get_model\n--verbose"],
         target_under_test = ":program_of_two_lines",
+    )
+    failure_test(
+        name = "program_with_empty_pass_test",
+        size = "small",
+        id = "empty-name",
+        names = ["attribute graph_passes"],
+        target_under_test = ":program_with_empty_pass",
     )
     _sdk_test(
         name = "program_with_sdk_test",
@@ -227,6 +243,7 @@ def executorch_program_test_suite(name):
             ":program_not_python_test",
             ":program_of_two_lines_test",
             ":program_verbose_test",
+            ":program_with_empty_pass_test",
             ":program_with_sdk_test",
             ":program_without_check_test",
             ":program_without_qnn_test",

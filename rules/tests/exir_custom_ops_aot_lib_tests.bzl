@@ -83,6 +83,29 @@ _selection_test = analysistest.make(_selection_test_impl, attrs = {
     "selection": attr.string(doc = "The selection's name."),
 })
 
+def _linked_test_impl(ctx):
+    env = analysistest.begin(ctx)
+    bind = action_with_mnemonic(env, "EtBindKernels")
+    asserts.equals(env, ctx.attr.left_out, values_of(bind.argv, "--left_out"))
+    link = [a for a in analysistest.target_actions(env) if a.mnemonic == "CppLink"][-1]
+    for action in [bind, link]:
+        built = [f.basename for f in action.inputs.to_list() if f.extension in ["a", "o"]]
+        kernels = [name.partition(".")[0] for name in built if name.startswith("op_")]
+        asserts.equals(env, ctx.attr.kernels, sorted(kernels), "the kernels that {} waits for".format(action.mnemonic))
+    return analysistest.end(env)
+
+_linked_test = analysistest.make(
+    _linked_test_impl,
+    attrs = {
+        "kernels": attr.string_list(doc = "The files of kernels that the library links."),
+        "left_out": attr.string_list(doc = "The libraries that it does not link."),
+    },
+    config_settings = {
+        # Linkers get object files in place of archives.
+        "//command_line_option:compilation_mode": "opt",
+    },
+)
+
 def _stubs_test_impl(ctx):
     env = analysistest.begin(ctx)
     asserts.true(env, "--stubs" in action_with_mnemonic(env, "EtGenerate").argv)
@@ -154,6 +177,26 @@ def exir_custom_ops_aot_lib_test_suite(name):
         target_under_test = ":custom_ops_generated_with_kernels_in_deps",
     )
 
+    # A library of operators that PyTorch has is left out beside others, since the kernels may be many.
+    for library, kernel_deps, kernels, left_out in [
+        ("linked", [":kernels_a", ":kernels_alone"], ["op_a", "op_b"], [":kernels_alone"]),
+        ("linked_alone", [":kernels_alone"], ["op_a", "op_b", "op_c"], []),
+    ]:
+        executorch_generated_lib(
+            name = library,
+            custom_ops_yaml_target = "custom_ops.yaml",
+            kernel_deps = kernel_deps,
+            tags = ["manual"],
+            deps = [":selection_all"],
+        )
+        _linked_test(
+            name = "aot_{}_test".format(library),
+            size = "small",
+            kernels = kernels,
+            left_out = ["//rules/tests" + label for label in left_out],
+            target_under_test = ":custom_ops_" + library,
+        )
+
     # Kernels that are compiled with USE_ATEN_LIB have PyTorch's tensors.
     cc_library(
         name = "kernels_with_at_tensor",
@@ -204,6 +247,8 @@ def exir_custom_ops_aot_lib_test_suite(name):
         name = name,
         tests = [
             ":aot_actions_test",
+            ":aot_linked_alone_test",
+            ":aot_linked_test",
             ":aot_of_kernels_in_deps_test",
             ":aot_of_selection_test",
             ":aot_of_stubs_test",

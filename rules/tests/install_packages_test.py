@@ -9,14 +9,17 @@ import pathlib
 import re
 import subprocess
 import sys
+import zipfile
 
 import uv
 from absl.testing import absltest
 
+from docs.tests import guide
 from rules.private.repositories import install_packages
 from rules.private.toolchains import python_environment
 from rules.tests import wheels
 
+_PAGE = pathlib.Path("docs/model.md")
 _PIP = (sys.executable, "-m", "pip")
 
 
@@ -115,6 +118,35 @@ class InstallPackagesTest(absltest.TestCase):
     def test_lock_that_names_a_file(self) -> None:
         (self.folder / "other.txt").write_text(self.requirement("app", "1.0", app=""))
         self.assertIn("app.py", self.install("-r other.txt\n", "to"))
+
+    def test_files_of_packages(self) -> None:
+        """As docs/model.md finds them."""
+        (code,) = [block.text for block in guide.blocks(_PAGE.read_text()) if "find_spec(" in block.text]
+        wheel = wheels.write(self.index, "detector", "1.0", **{"detector/__init__": "raise ImportError\n"})
+        with zipfile.ZipFile(wheel, "a") as archive:
+            archive.writestr("detector/weights.bin", "weights")
+            archive.writestr("detector-1.0.data/data/share/detector/labels.txt", "labels")
+        lock = f"detector==1.0 --hash=sha256:{hashlib.sha256(wheel.read_bytes()).hexdigest()}\n"
+        code += "print(weights.read_text(), labels.read_text())\n"
+        for name, options in {"by_uv": [], "by_pip": ["--uv=/bin/false"]}.items():
+            self.install(lock, name, *options)
+            run = subprocess.run(
+                [sys.executable, "-c", code],
+                capture_output=True,
+                check=False,
+                env=os.environ | {"PYTHONPATH": str(self.folder / name)},
+                text=True,
+            )
+            self.assertEqual("weights labels\n", run.stdout, run.stderr)
+
+    def test_folder_of_wheels_in_the_lock(self) -> None:
+        """As tools/lock writes it and the repository makes it absolute."""
+        own = self.folder / "own"
+        own.mkdir()
+        wheel = wheels.write(own, "app", "1.0", app="")
+        lock = f"--find-links={own}\napp==1.0 --hash=sha256:{hashlib.sha256(wheel.read_bytes()).hexdigest()}\n"
+        for name, options in {"by_uv": [], "by_pip": ["--uv=/bin/false"]}.items():
+            self.assertIn("app.py", self.install(lock, name, *options))
 
     def test_lines_for_other_machines(self) -> None:
         other = self.requirement("layer", "1.0").replace(" \\", ' ; sys_platform == "none" \\', 1)

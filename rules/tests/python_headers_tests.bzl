@@ -81,10 +81,15 @@ def _runtime_test_impl(ctx):
         add_python_runtime(repository, python)
         build = repository.files["BUILD.bazel"]
         asserts.true(env, "interpreter_path = \"/usr/bin/python3\"," in build, build)
+        asserts.true(env, "    name = \"tools_toolchain\",\n    toolchain = \":runtime_pair\"," in build, build)
         asserts.equals(env, says_version, "interpreter_version_info = {" in build and "\"minor\": \"12\"," in build, build)
         add_python_headers(repository, python)
         has_type = "//python/cc:toolchain_type\")" in repository.files["headers/python_headers.bzl"]
         asserts.equals(env, "cc" in packages, has_type)
+    of_workspace = _repository()
+    add_python_runtime(of_workspace, python, tools_have_workspaces = True)
+    build = of_workspace.files["BUILD.bazel"]
+    asserts.true(env, "    name = \"tools_toolchain\",\n    toolchain = \":workspaces\"," in build, build)
     return unittest.end(env)
 
 _runtime_test = unittest.make(_runtime_test_impl)
@@ -126,7 +131,7 @@ def python_headers_test_suite(name):
     native.toolchain(
         name = "py_toolchain",
         toolchain = ":py_runtime_pair",
-        toolchain_type = "@rules_python//python:toolchain_type",
+        toolchain_type = "//rules:python_toolchain_type",
     )
     tests = []
     for case, interpreter, test, header in [

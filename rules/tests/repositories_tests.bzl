@@ -6,7 +6,7 @@ load("@bazel_skylib//lib:unittest.bzl", "analysistest", "asserts", "unittest")
 load("//rules/private/repositories:bazel_version.bzl", "OLD_BAZEL_ERR", "check_bazel_version")
 
 # buildifier: disable=bzl-visibility
-load("//rules/private/repositories:python_repository.bzl", "CUDA_ERR", "HASH_ERR", "INSTALL_ERR", "MISSING_DEPS_ERR", "install_error", "missing_deps")
+load("//rules/private/repositories:python_repository.bzl", "CUDA_ERR", "DISK_ERR", "HASH_ERR", "INSTALL_ERR", "MISSING_DEPS_ERR", "install_error", "missing_deps", "with_absolute_folders")
 
 # buildifier: disable=bzl-visibility
 load("//rules/private/repositories:repositories.bzl", "SEVERAL_SOURCES_ERR", "with_source")
@@ -202,6 +202,20 @@ def _install_error_test_impl(ctx):
     }.items():
         message = error.format(name = "env", requirements = "//:lock.txt", stderr = stderr, tag = "python", version = "2.13.0+cpu")
         asserts.equals(env, message, install_error("env", "python", "//:lock.txt", "2.13.0+cpu", stderr))
+
+    # A full disk, as pip 23 and uv 0.9 say it.
+    traceback = "\n".join(["  File \"pip/_internal/cli/base_command.py\", line {}".format(line) for line in range(300)])
+    for said in [
+        "OSError: [Errno 28] No space left on device",
+        "error: Failed to extract archive: io error: No space left on device (os error 28)",
+    ]:
+        asserts.equals(
+            env,
+            DISK_ERR.format(name = "env", requirements = "//:lock.txt", stderr = said),
+            install_error("env", "python", "//:lock.txt", "2.13.0+cpu", traceback + "\n" + said + "\n"),
+        )
+    message = install_error("env", "python", "//:lock.txt", None, traceback)
+    asserts.true(env, "\n... 260 lines before\n" in message and message.count("\n") < 50, message)
     return unittest.end(env)
 
 _install_error_test = unittest.make(_install_error_test_impl)
@@ -243,6 +257,19 @@ def _with_source_test_impl(ctx):
 
 _with_source_test = unittest.make(_with_source_test_impl)
 
+def _absolute_folders_test_impl(ctx):
+    env = unittest.begin(ctx)
+    lock = "# Made\n--find-links={}\nlayers==1.0 \\\n    --hash=sha256:00\n"
+    for place, expected in {
+        "/opt/wheels": "/opt/wheels",
+        "file:///opt/wheels": "file:///opt/wheels",
+        "wheels": "/workspace/app/wheels",
+    }.items():
+        asserts.equals(env, lock.format(expected), with_absolute_folders(lock.format(place), "/workspace/app"))
+    return unittest.end(env)
+
+_absolute_folders_test = unittest.make(_absolute_folders_test_impl)
+
 def _codegen_packages_test_impl(ctx):
     env = analysistest.begin(ctx)
     names = [file.basename for file in analysistest.target_under_test(env)[DefaultInfo].files.to_list()]
@@ -265,6 +292,7 @@ def repositories_test_suite(name):
     )
     unittest.suite(
         name,
+        _absolute_folders_test,
         _bazel_version_test,
         _caution_test,
         _executorch_lines_test,

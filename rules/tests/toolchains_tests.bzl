@@ -7,6 +7,7 @@ load("@rules_python//python:defs.bzl", "py_runtime", "py_test")
 load("@rules_python//python:py_runtime_pair.bzl", "py_runtime_pair")
 load("//rules:defs.bzl", "executorch_runtime_component", "executorch_runtime_toolchain", "executorch_torch_component")
 load("//rules/private/toolchains:toolchain_types.bzl", "TORCH_TOOLCHAIN_TYPE")
+load("//rules/private/toolchains:workspace_python.bzl", "workspace_python")
 load(":analysis.bzl", "failure_test_rule")
 
 _WITH_OWN_TOOLCHAIN = {"//command_line_option:extra_toolchains": [str(Label("//rules/tests:own_toolchain"))]}
@@ -23,6 +24,8 @@ _own_runtime_test = analysistest.make(
 )
 
 _missing_component_test = failure_test_rule(_WITH_OWN_TOOLCHAIN)
+
+_no_runtime_test = failure_test_rule({"//command_line_option:platforms": [str(Label("//rules/tests:android_arm64"))]})
 
 def _wheel_runtime_test_impl(ctx):
     env = analysistest.begin(ctx)
@@ -69,10 +72,33 @@ def _python_file_test_impl(ctx):
     asserts.true(env, "interpreter.sh" in inputs, "the interpreter compiles the modules: {}".format(inputs))
     return analysistest.end(env)
 
+def _other_python_test_impl(ctx):
+    env = analysistest.begin(ctx)
+    target = analysistest.target_under_test(env)
+    names = [file.basename for file in target[DefaultInfo].default_runfiles.files.to_list()]
+    asserts.true(env, names)
+    asserts.false(env, "interpreter.sh" in names, "the interpreter of the workspace: {}".format(names))
+    return analysistest.end(env)
+
 _python_file_test = analysistest.make(
     _python_file_test_impl,
     doc = "An interpreter that is a file, as Bazel's own autodetecting toolchain has one.",
     config_settings = {"//command_line_option:extra_toolchains": [str(Label("//rules/tests:python_file_toolchain"))]},
+)
+
+_workspace_python_test = analysistest.make(
+    _python_file_test_impl,
+    doc = "The workspace's Python toolchain, if its hub has the packages.",
+    config_settings = {"//command_line_option:extra_toolchains": [
+        str(Label("//rules/tests:" + name))
+        for name in ["workspace_python_toolchain", "python_of_workspace"]
+    ]},
+)
+
+_other_python_test = analysistest.make(
+    _other_python_test_impl,
+    doc = "A Python toolchain of the workspace has no part in the tools.",
+    config_settings = {"//command_line_option:extra_toolchains": [str(Label("//rules/tests:python_of_workspace"))]},
 )
 
 def _torch_version_impl(ctx):
@@ -128,6 +154,21 @@ def toolchains_test_suite(name):
         names = ["etdump"],
         target_under_test = ":etdump_component",
     )
+    native.platform(
+        name = "android_arm64",
+        constraint_values = [
+            "@platforms//cpu:aarch64",
+            "@platforms//os:android",
+        ],
+        tags = ["manual"],
+    )
+    _no_runtime_test(
+        name = "no_runtime_test",
+        size = "small",
+        id = "no-runtime",
+        names = ["//rules/tests:android_arm64", "--platforms", "executorch_runtime_toolchain", "MODULE.bazel"],
+        target_under_test = ":component",
+    )
     _own_runtime_test(
         name = "own_runtime_test",
         size = "small",
@@ -169,7 +210,7 @@ def toolchains_test_suite(name):
     native.toolchain(
         name = "python_file_toolchain",
         toolchain = ":python_file_pair",
-        toolchain_type = "@rules_python//python:toolchain_type",
+        toolchain_type = "//rules:python_toolchain_type",
         tags = ["manual"],
     )
     _python_file_test(
@@ -177,6 +218,32 @@ def toolchains_test_suite(name):
         size = "small",
         target_under_test = "//codegen",
     )
+    workspace_python(
+        name = "workspace_python",
+        tags = ["manual"],
+        visibility = ["//visibility:public"],
+    )
+    for name_of_toolchain, toolchain, toolchain_type in [
+        ("workspace_python_toolchain", ":workspace_python", "//rules:python_toolchain_type"),
+        ("python_of_workspace", ":python_file_pair", "@rules_python//python:toolchain_type"),
+    ]:
+        native.toolchain(
+            name = name_of_toolchain,
+            toolchain = toolchain,
+            toolchain_type = toolchain_type,
+            tags = ["manual"],
+        )
+    _workspace_python_test(
+        name = "workspace_python_test",
+        size = "small",
+        target_under_test = "//codegen",
+    )
+    for tool in ["codegen", "export"]:
+        _other_python_test(
+            name = "other_python_{}_test".format(tool),
+            size = "small",
+            target_under_test = "//" + tool,
+        )
     torch_version(name = "torch_version")
     py_test(
         name = "torch_version_test",
@@ -193,10 +260,14 @@ def toolchains_test_suite(name):
         tests = [
             ":libtorch_test",
             ":missing_component_test",
+            ":other_python_codegen_test",
+            ":other_python_export_test",
+            ":no_runtime_test",
             ":own_runtime_test",
             ":python_file_test",
             ":torch_headers_test",
             ":torch_version_test",
             ":wheel_runtime_test",
+            ":workspace_python_test",
         ],
     )

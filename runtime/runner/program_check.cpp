@@ -4,10 +4,13 @@
 
 #include <algorithm>
 #include <cstring>
+#include <map>
+#include <string_view>
 #include <vector>
 
 #include "runtime/runner/flat_file.h"
 #include "runtime/runner/program_format.h"
+#include "runtime/runner/xnnpack_check.h"
 
 namespace rules_executorch {
 namespace {
@@ -35,7 +38,7 @@ struct MethodValue {
 class ProgramCheck {
  public:
   ProgramCheck(const uint8_t* bytes, size_t file_size, size_t size, const std::string& path, FlatBuffer::Refuse refuse)
-      : file_size_(file_size), file_(bytes, size, path, refuse) {}
+      : bytes_(bytes), file_size_(file_size), path_(path), refuse_(refuse), file_(bytes, size, path, refuse) {}
 
   void Check(size_t segments_begin) {
     const size_t program = file_.Root();
@@ -97,14 +100,16 @@ class ProgramCheck {
     }
     const Vector named = file_.Tables(program, kProgramNamedData);
     for (size_t i = 0; i < named.size; ++i) {
-      file_.Text(file_.Table(named, i), kNamedDataKey);
-      Segment(file_.Table(named, i), kNamedDataSegmentIndex);
+      const std::string_view key = file_.Text(file_.Table(named, i), kNamedDataKey);
+      named_[key] = Segment(file_.Table(named, i), kNamedDataSegmentIndex).size;
     }
     const Vector delegates = file_.Tables(program, kProgramBackendDelegateData);
     for (size_t i = 0; i < delegates.size; ++i) {
-      file_.Child(file_.Table(delegates, i), kBackendDelegateInlineDataData);
+      const size_t data = file_.Table(delegates, i);
+      file_.Child(data, kBackendDelegateInlineDataData);
+      const Vector bytes = file_.Elements(data, kBackendDelegateInlineDataData, 1);
+      inline_delegates_.push_back({bytes.begin, bytes.size});
     }
-    inline_delegates_ = delegates.size;
   }
 
   void CheckPlan(size_t plan) {
@@ -246,13 +251,19 @@ class ProgramCheck {
 
   void CheckDelegates(size_t plan) {
     const Vector delegates = file_.Tables(plan, kExecutionPlanDelegates);
+    const std::string name(file_.Text(plan, kExecutionPlanName));
+    const std::string place = "method " + name + ": the data for XNNPACK: ";
+    delegate_tensors_.clear();
     for (size_t i = 0; i < delegates.size; ++i) {
       const size_t delegate = file_.Table(delegates, i);
-      file_.Text(delegate, kBackendDelegateId);
+      const bool is_xnnpack = file_.Text(delegate, kBackendDelegateId) == kXnnpackBackend;
       const size_t processed = file_.Child(delegate, kBackendDelegateProcessed);
       const bool is_inline = file_.Number<uint8_t>(processed, kBackendDelegateDataReferenceLocation) == 0;
-      Index(file_.Number<uint32_t>(processed, kBackendDelegateDataReferenceIndex),
-            is_inline ? inline_delegates_ : segments_.size(), "data of a delegate");
+      const std::vector<Range>& known = is_inline ? inline_delegates_ : segments_;
+      const Range data = known[Index(file_.Number<uint32_t>(processed, kBackendDelegateDataReferenceIndex),
+                                     known.size(), "data of a delegate")];
+      delegate_tensors_.push_back(
+          is_xnnpack ? CheckXnnpackData(bytes_ + data.begin, data.size, named_, path_, place, refuse_) : 0);
       file_.Child(delegate, kBackendDelegateCompileSpecs);
       const Vector specs = file_.Tables(delegate, kBackendDelegateCompileSpecs);
       for (size_t j = 0; j < specs.size; ++j) {
@@ -260,7 +271,6 @@ class ProgramCheck {
         file_.Child(file_.Table(specs, j), kCompileSpecValue);
       }
     }
-    delegates_ = delegates.size;
   }
 
   void CheckChains(size_t plan, size_t operators) {
@@ -293,9 +303,15 @@ class ProgramCheck {
         }
         return UseAll(arguments);
       }
-      case kInstructionDelegateCall:
-        Index(file_.Number<int32_t>(call, kDelegateCallDelegateIndex), delegates_, "delegate");
-        return UseAll(Indices(call, kDelegateCallArgs));
+      case kInstructionDelegateCall: {
+        const size_t called =
+            Index(file_.Number<int32_t>(call, kDelegateCallDelegateIndex), delegate_tensors_.size(), "delegate");
+        const std::vector<size_t> arguments = Indices(call, kDelegateCallArgs);
+        if (arguments.size() < delegate_tensors_[called]) {
+          file_.Fail("a call of a delegate with %zu of its %zu tensors", arguments.size(), delegate_tensors_[called]);
+        }
+        return UseAll(arguments);
+      }
       case kInstructionMoveCall:
         Use(Index(file_.Number<int32_t>(call, kMoveCallMoveFrom), values_.size(), "value"));
         values_[Index(file_.Number<int32_t>(call, kMoveCallMoveTo), values_.size(), "value")].has_memory = true;
@@ -323,18 +339,22 @@ class ProgramCheck {
     }
   }
 
+  const uint8_t* bytes_;
   size_t file_size_;
+  const std::string& path_;
+  FlatBuffer::Refuse refuse_;
   FlatBuffer file_;
   std::vector<Range> segments_;
   std::vector<Range> constants_;
   std::vector<Range> initial_;
-  size_t inline_delegates_ = 0;
+  std::map<std::string_view, size_t> named_;
+  std::vector<Range> inline_delegates_;
   // Data of the current method.
   std::vector<uint64_t> buffers_;
   std::vector<MethodValue> values_;
   std::vector<size_t> listed_;
   std::vector<bool> views_;  // for each operator, whether it is kView
-  size_t delegates_ = 0;
+  std::vector<size_t> delegate_tensors_;  // for each delegate, the number of tensors of a call
 };
 
 }  // namespace

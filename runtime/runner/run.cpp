@@ -97,8 +97,9 @@ void PrintRatio(const Comparison& comparison, const DtypeTolerance& by_dtype, co
   }
 }
 
-// Compares an output with PyTorch's and prints the result. Returns whether it is equal.
-bool CheckOutput(size_t index, const Value& expected, const Value& actual, const Options& options) {
+// Compares an output of a sample with PyTorch's and prints the result. Returns whether it is equal.
+bool CheckOutput(size_t index, const Sample& sample, const Value& actual, const Options& options) {
+  const Value& expected = sample.outputs[index];
   const Comparison comparison = Compare(expected, actual, options.tolerance);
   const bool by_snr = options.tolerance.is_snr();
   const std::string verdict = !comparison.close ? "DIFFERS" : by_snr && comparison.mismatches > 0 ? "close" : "equal";
@@ -112,7 +113,8 @@ bool CheckOutput(size_t index, const Value& expected, const Value& actual, const
   const DtypeTolerance* by_dtype = FindTolerance(expected->layout.dtype);
   const bool has_reason = !comparison.close && by_dtype != nullptr;
   if (by_snr || has_reason) {
-    std::printf(", SNR %.1f dB", comparison.snr_by_dtype);
+    std::printf(", SNR %.1f dB%s", comparison.snr_by_dtype,
+                sample.quantized ? " against PyTorch with the quantized weights" : "");
   }
   std::printf("\n");
   if (!comparison.close && comparison.mismatches > 0) {
@@ -224,7 +226,7 @@ void RunMethod(Model* model, const std::string& method, const Options& options, 
     first_run = i == 0 ? seconds : first_run;
     for (size_t j = 0; j < outputs.size(); ++j) {
       if (options.check) {
-        different += CheckOutput(j, samples[i].outputs[j], outputs[j], options) ? 0 : 1;
+        different += CheckOutput(j, samples[i], outputs[j], options) ? 0 : 1;
         const DtypeTolerance* by_dtype = outputs[j] ? FindTolerance(outputs[j]->layout.dtype) : nullptr;
         if (by_dtype != nullptr) {
           counts->dtypes.set(static_cast<size_t>(by_dtype - kTolerances));

@@ -115,6 +115,7 @@ std::vector<Sample> ReadSamples(const std::string& path, const std::string& meth
       break;
     }
     Sample sample{std::vector<Value>(num_inputs), std::vector<Value>(num_outputs)};
+    sample.quantized = keys.erase(prefix + "quantized") == 1;
     for (const auto& [kind, values] : {std::pair("input/", &sample.inputs), std::pair("output/", &sample.outputs)}) {
       for (size_t i = 0; i < values->size(); ++i) {
         const std::string key = prefix + kind + std::to_string(i);

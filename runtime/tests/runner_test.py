@@ -485,6 +485,13 @@ class CheckTest(RunnerTest):
         text = self.differ("add", samples, "--rtol=0.0909")
         self.assertIn(", allowed 1e-05 + 0.0909 * |PyTorch's|; 1 outputs differ\n", text)
 
+    def test_signal_to_noise_ratio_of_quantized_weights(self) -> None:
+        payload = FlatTensorSerializer().deserialize((_FOLDER / "add.ptd").read_bytes())
+        payload.named_data["forward/0/quantized"] = payload.named_data["forward/0/output/0"]
+        (_FOLDER / "quantized.ptd").write_bytes(bytes(FlatTensorSerializer().serialize(payload)))
+        text = self.succeed("--program=add.pte", "--samples=quantized.ptd", "--check", "--min_snr=20")
+        self.assertIn("SNR inf dB against PyTorch with the quantized weights\n", text)
+
     def test_signal_to_noise_ratio(self) -> None:
         # The output has 5 instead of 5.5: 10 log10((1.5**2 + 2**2 + 3**2 + 4**2 + 5.5**2) / 0.5**2) = 23.9.
         expected = torch.tensor([[1.5, 2.0, 3.0], [4.0, 5.5, float("nan")]])

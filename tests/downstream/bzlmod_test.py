@@ -43,6 +43,14 @@ class BzlmodTest(absltest.TestCase):
             self.assertNotIn("WARNING", run.stderr)
             self.assertIn("PASSED: 1 samples", run.stdout)
 
+    def test_files_of_a_program(self) -> None:
+        found = self.workspace.succeed(
+            "cquery", "--output=files", "--output_groups=+samples", "//plain:classifier.pte"
+        ).stdout
+        self.assertEqual(
+            ["classifier.ptd", "classifier.pte"], sorted(path.rpartition("/")[2] for path in found.split())
+        )
+
     def test_model_whose_attributes_do_not_go_together(self) -> None:
         load = 'load("@rules_executorch//rules:defs.bzl", "executorch_model")'
         good = f'{load}\nexecutorch_model(name = "m", model = "m.py"'

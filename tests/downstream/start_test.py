@@ -70,7 +70,7 @@ class StartTest(absltest.TestCase):
             text=True,
         )
         self.assertEqual(0, started.returncode, started.stderr)
-        self.assertIn(f"\nNext: {rules}/tools/bazel run :model -- --check\n", started.stdout)
+        self.assertIn("\nNext: ../rules_executorch/tools/bazel run :model -- --check\n", started.stdout)
         self.assertIn("\ntransformers==5.23.0", (app / "requirements_lock.txt").read_text())
 
         module = app / "MODULE.bazel"

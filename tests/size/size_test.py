@@ -94,6 +94,24 @@ class SizeTest(absltest.TestCase):
         gone = _bytes(_report("QUICKSTART"), "operators")["my_ops::squareplus.out"]
         self.assertIn(f"my_ops::squareplus.out (operators) 0 -{gone:,}", lines)
 
+    def test_what_the_removal_of_operators_saves(self) -> None:
+        """The binary without the operators is the judge."""
+        first, both = _report("FIRST"), _report("BOTH")
+        self.assertEqual(
+            sum(shared["bytes"] for shared in both["shared"]), sum(_bytes(both, "code that kernels share").values())
+        )
+        removed = {"aten::exp.out", "aten::sum.IntList_out"}
+        saved = sum(
+            shared["bytes"]
+            for shared in both["shared"]
+            if removed.issuperset(shared["operators"]) and not shared["is_of_program"]
+        )
+        of_both, of_first = (sum(_bytes(report, "code that kernels share").values()) for report in (both, first))
+        less = of_both - of_first
+        self.assertGreater(less, 1000)
+        self.assertAlmostEqual(saved, less, delta=0.05 * less)
+        self.assertIn("\n    of aten::sum.IntList_out\n", Path(os.environ["BOTH"]).read_text())
+
     def test_what_another_model_would_add(self) -> None:
         first, both = _report("FIRST"), _report("BOTH")
         (added,) = first["what_if"]

@@ -135,7 +135,7 @@ class WorkspaceTest(absltest.TestCase):
         self.assertIn("XnnpackBackend", delegated)
 
     def test_operator_in_pytorch(self) -> None:
-        self.workspace.succeed("test", "//operators:matmul_test")
+        self.workspace.succeed("test", "--test_output=errors", "//operators:matmul_test")
 
     def test_unknown_versions(self) -> None:
         """The repository of an environment with a version that no table has prints a warning."""

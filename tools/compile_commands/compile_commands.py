@@ -2,6 +2,7 @@
 
     tools/bazel run //tools/compile_commands                                # of all targets
     tools/bazel run //tools/compile_commands -- //kernels/portable/...      # of some targets and their dependencies
+    bazel run @rules_executorch//tools/compile_commands                     # in a workspace of yours
 
 Builds the inputs of the compilers, and compiles only the programs that generate code. Targets that do not build are
 left out.
@@ -12,6 +13,7 @@ from __future__ import annotations
 import json
 import os
 import re
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -21,7 +23,11 @@ from typing import Any
 
 from absl import app, flags
 
-_BAZEL = flags.DEFINE_string("bazel", None, "The Bazel to run. Default: tools/bazel of the workspace, or else bazel.")
+_BAZEL = flags.DEFINE_string(
+    "bazel",
+    None,
+    "The Bazel to run. Default: tools/bazel of the workspace, bazelisk or bazel on the PATH, tools/bazel of the rules.",
+)
 
 _ASPECT = "@rules_executorch//tools/compile_commands:aspect.bzl%compile_commands_aspect"
 _GROUPS = "compile_commands,compile_inputs"
@@ -31,6 +37,10 @@ _OF_GCC = ("-fno-canonical-system-headers",)
 _DEPENDENCIES = {"-MF": 2, "-MD": 1, "-MMD": 1}
 # GCC ignores names of warnings that only clang knows. This flag makes clang ignore names that only GCC knows.
 _UNKNOWN_WARNINGS = "-Wno-unknown-warning-option"
+_NO_BAZEL = """\
+compile_commands: found no Bazel to run: neither {workspace}/tools/bazel, nor bazelisk or bazel on the PATH
+  Likely cause: Bazel was started by its path
+  Fix: name Bazel: -- --bazel=/path/to/bazel"""
 _PATH = re.compile(r"(?P<flag>-I|-L|-isystem|-iquote|-idirafter)?(?P<path>(external|bazel-out)/.*)")
 
 
@@ -80,12 +90,26 @@ def _files(events: Path) -> Iterator[Path]:
                 yield Path(*file["pathPrefix"], file["name"])
 
 
+def find_bazel(workspace: Path, rules: Path) -> str | None:
+    """Returns the path of a Bazel; None if there is none.
+
+    Args:
+        workspace: the workspace.
+        rules: the root of these rules. A checkout has tools/bazel, an archive of a release has not.
+    """
+    own, of_rules = workspace / "tools/bazel", rules / "tools/bazel"
+    on_path = shutil.which("bazelisk") or shutil.which("bazel")
+    found = str(own) if own.is_file() else on_path
+    return found or (str(of_rules) if of_rules.is_file() else None)
+
+
 def main(argv: Sequence[str]) -> None:
     workspace = Path(os.environ.get("BUILD_WORKSPACE_DIRECTORY", ""))
     if not workspace.name:
         sys.exit("compile_commands: not run by Bazel; run it with: tools/bazel run //tools/compile_commands")
-    own = workspace / "tools" / "bazel"
-    bazel = _BAZEL.value or (str(own) if own.is_file() else "bazel")
+    bazel = _BAZEL.value or find_bazel(workspace, Path(__file__).resolve().parents[2])
+    if not bazel:
+        sys.exit(_NO_BAZEL.format(workspace=workspace))
     with tempfile.TemporaryDirectory() as directory:
         events = Path(directory) / "events.json"
         command = ["build", "--keep_going", f"--aspects={_ASPECT}", f"--output_groups={_GROUPS}"]

@@ -18,7 +18,7 @@ from absl import app, flags
 
 from rules.private.repositories import indexes
 from tools.init import imports, workspace
-from tools.lock import lock, resolver
+from tools.lock import lock, request
 
 _ENTRY_POINT = flags.DEFINE_string("entry_point", "get_model", "The function that returns the module and its inputs.")
 
@@ -48,12 +48,22 @@ def _to_lock(packages: tuple[str, ...]) -> list[str]:
     return [package for package in packages if re.sub(r"[-_.]+", "-", package).lower() not in known]
 
 
-def make(model: Path, rules: Path | None, entry_point: str) -> list[str]:
-    """Writes the files. Returns lines of a report.
+def _relative(rules: Path, folder: Path) -> str:
+    """Returns the path of a checkout from a folder: both may move together, or be one repository."""
+    return os.path.relpath(rules.resolve(), folder.resolve())
+
+
+def make(model: Path, rules: Path | None, entry_point: str) -> lock.Report:
+    """Writes the files. Returns what to print.
+
+    Args:
+        model: the model's file.
+        rules: a checkout of these rules; None if Bazel finds the rules without a path.
+        entry_point: the function of the model's file that returns the module and its inputs.
 
     Raises:
         imports.ModelError: the file is not a model file.
-        resolver.LockError: the packages cannot be locked.
+        request.LockError: the packages cannot be locked.
         OSError: a file cannot be written.
     """
     found = imports.of(model)
@@ -61,9 +71,13 @@ def make(model: Path, rules: Path | None, entry_point: str) -> list[str]:
         raise imports.ModelError(_NO_ENTRY_POINT.format(entry_point=entry_point, model=model.name))
     folder = model.parent
     packages = _to_lock(found.packages)
-    lines = lock.write(folder / workspace.LOCK, packages, indexes.of_machine()) if packages else []
+    locked = lock.Report(())
+    if packages:
+        file = folder / workspace.LOCK
+        locked = lock.write(file, request.of(file).with_changes(packages=packages), indexes.of_machine())
+    lines = list(locked.lines)
     for name, text in {
-        "MODULE.bazel": workspace.module(rules, bool(packages)),
+        "MODULE.bazel": workspace.module(_relative(rules, folder) if rules else "", bool(packages)),
         "BUILD.bazel": workspace.build(model.name, entry_point, found),
         ".bazelversion": workspace.BAZEL_VERSION,
         ".bazelrc": workspace.BAZELRC,
@@ -75,7 +89,7 @@ def make(model: Path, rules: Path | None, entry_point: str) -> list[str]:
         elif file.read_text() != text:
             indented = re.sub(r"(?m)^(?=.)", "    ", text.rstrip())
             lines.append(f"{file}: exists, and is unchanged; the new content would be\n{indented}")
-    return lines
+    return lock.Report(tuple(lines), locked.problem)
 
 
 def main(argv: Sequence[str]) -> None:
@@ -86,13 +100,15 @@ def main(argv: Sequence[str]) -> None:
     model = Path(start, argv[1]).absolute()
     rules = _checkout()
     try:
-        lines = make(model, rules, _ENTRY_POINT.value)
+        report = make(model, rules, _ENTRY_POINT.value)
     except imports.ModelError as error:
         sys.exit(str(error))
-    except (resolver.LockError, OSError) as error:
+    except (request.LockError, OSError) as error:
         sys.exit(f"{argv[1]}: error: {error}")
-    bazel = f"{rules}/tools/bazel" if rules else "bazel"
-    print("\n".join([*lines, f"Next: {bazel} run :{model.stem} -- --check"]))
+    if report.problem:
+        sys.exit("\n".join([*report.lines, f"{workspace.LOCK}: {report.problem}"]))
+    bazel = f"{_relative(rules, model.parent)}/tools/bazel" if rules else "bazel"
+    print("\n".join([*report.lines, f"Next: {bazel} run :{model.stem} -- --check"]))
 
 
 if __name__ == "__main__":

@@ -11,7 +11,7 @@ from absl.testing import absltest
 from docs.tests import guide
 from rules.tests import wheels
 from tools.init import imports, init
-from tools.lock import resolver
+from tools.lock import request
 
 _MODEL = """\
 import math
@@ -49,7 +49,7 @@ class InitTest(absltest.TestCase):
         self.enter_context(mock.patch.dict(os.environ, {"XDG_CACHE_HOME": str(self.root / "cache"), **pip}))
 
     def make(self, entry_point: str = "get_model") -> list[str]:
-        return init.make(self.model, pathlib.Path("/rules"), entry_point)
+        return [*init.make(self.model, self.root / "rules", entry_point).lines]
 
     def files(self) -> dict[str, str]:
         return {file.name: file.read_text() for file in self.folder.iterdir() if file.suffix != ".py"}
@@ -69,13 +69,21 @@ class InitTest(absltest.TestCase):
             "# Made by: bazel run @rules_executorch//tools/lock -- pillow scikit-learn scipy transformers\n",
             files["requirements_lock.txt"],
         )
-        self.assertIn('    path = "/rules",\n', files["MODULE.bazel"])
+        self.assertIn('    path = "../rules",\n', files["MODULE.bazel"])
         self.assertIn('requirements = "//:requirements_lock.txt"', files["MODULE.bazel"])
         self.assertIn('    name = "model_files",\n    srcs = [\n        "blocks.py",\n', files["BUILD.bazel"])
         self.assertIn(
             '    deps = [\n        ":model_files",\n        "@executorch_python//:numpy",\n', files["BUILD.bazel"]
         )
         self.assertIn('"@executorch_python//:scikit_learn"', files["BUILD.bazel"])
+
+    def test_lock_that_linux_cannot_install(self) -> None:
+        """The files are written all the same."""
+        wheels.write(self.root / "index", "torchvision", "0.28.0")
+        self.model.write_text("import torchvision\n\n\ndef get_model():\n    return torchvision, ()\n")
+        report = init.make(self.model, None, "get_model")
+        self.assertIn("pip finds no CPU build of torchvision==0.28.0", report.problem)
+        self.assertIn("requirements_lock.txt", self.files()["MODULE.bazel"])
 
     def test_model_of_pytorch_alone(self) -> None:
         """The files are those of the README and of docs/model.md."""
@@ -108,7 +116,7 @@ class InitTest(absltest.TestCase):
             with self.assertRaisesRegex(imports.ModelError, found.replace("(", r"\(").replace(")", r"\)")):
                 self.make()
         self.model.write_text("import absent_package\n\n\ndef get_model():\n    pass\n")
-        with self.assertRaisesRegex(resolver.LockError, "absent-package was not found"):
+        with self.assertRaisesRegex(request.LockError, "absent-package was not found"):
             self.make()
         self.model.unlink()
         with self.assertRaisesRegex(imports.ModelError, "model.py: error: No such file"):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import pathlib
 import re
 
 from tools.init.imports import Imports
@@ -25,9 +24,7 @@ bazel_dep(name = "rules_executorch", version = "0.1.0")
 bazel_dep(name = "rules_python", version = "1.2.0")
 {override}
 executorch = use_extension("@rules_executorch//rules:extensions.bzl", "executorch")
-{lock}use_repo(executorch, "executorch_host_python", "executorch_python")
-
-register_toolchains("@executorch_host_python//:toolchain")
+{lock}use_repo(executorch, "executorch_python")
 """
 _OVERRIDE = """
 local_path_override(
@@ -38,8 +35,8 @@ local_path_override(
 _LOCK = f'executorch.python(requirements = "//:{LOCK}")\n'
 
 
-def module(rules: pathlib.Path | None, has_lock: bool) -> str:
-    """Returns the text of MODULE.bazel, with the rules from a checkout, if any."""
+def module(rules: str, has_lock: bool) -> str:
+    """Returns the text of MODULE.bazel, with the rules from a checkout at a path from the workspace, if any."""
     override = _OVERRIDE.format(path=rules) if rules else ""
     return _MODULE.format(lock=_LOCK if has_lock else "", override=override)
 

@@ -53,6 +53,8 @@ class SettingsTest(unittest.TestCase):
             stub = self.prefix / "stubs" / name
             self.assertIn(f'name = "{name}"', (stub / "MODULE.bazel").read_text())
             self.assertTrue((stub / "BUILD.bazel").exists())
+        # Bazel's //third_party/zlib:zlib is an alias of this target, and a query of a target's dependencies loads it.
+        self.assertIn('filegroup(name = "zlib", ', (self.prefix / "stubs/zlib/BUILD.bazel").read_text())
         self.assertIn(
             "buildozer_binary = module_extension(", (self.prefix / "stubs/buildozer/buildozer_binary.bzl").read_text()
         )

@@ -26,7 +26,8 @@ _FIX = flags.DEFINE_bool("fix", False, "Format, and mend what the tools can mend
 
 _STARLARK = (".bazel", ".bzl", "WORKSPACE")
 _CPP = (".cpp", ".cu", ".h")
-_OTHER_WORKSPACES = ("tests/downstream/app/", "tests/downstream/in_house/")  # These have their own import roots.
+# These have their own import roots.
+_OTHER_WORKSPACES = ("tests/downstream/app/", "tests/downstream/in_house/", "tests/downstream/monorepo/")
 _BUCK_FILES = ("tools/from_buck/tests/forms/flags.bzl", "tools/from_buck/tests/forms/targets.bzl")
 
 

@@ -17,16 +17,16 @@ YAML = Path("kernels/optimized/own_custom_ops.yaml")
 PAGE = Path("docs/optimized_kernels.md")
 _COMMENT = "<!-- The YAML's own text: `tools/bazel run //tools/reference:own_operators` writes the table. -->\n\n"
 _END = "\n\n<!-- End of the operators. -->"
-# The comments above a schema, the schema without the out argument, and the dim orders.
+# The comments above a schema, the schema without the out arguments, and the dim orders.
 _ENTRY = re.compile(
     r"^# (.+)\.\n# Dtypes: (.+)\.\n"
-    r"- func: (\S+?)\((.*?)(?:, \*)?, Tensor\(a!\) out\) -> Tensor\(a!\)\n  dim_orders: {(.*)}$",
+    r"- func: (\S+?)\((.*?)(?:, \*)?, Tensor\(a!\) out(?:, Tensor\([b-z]!\) \w+)*\) -> .+\n  dim_orders: {(.*)}$",
     re.MULTILINE,
 )
 
 
 def table(yaml: str) -> str:
-    """Returns the table of the operators in a YAML file: schema without the out argument, description, dtypes, orders.
+    """Returns the table of the operators in a YAML file: schema without the out arguments, description, dtypes, orders.
 
     Raises:
         ValueError: the comments above a schema or the dim orders below it are missing or have another form.

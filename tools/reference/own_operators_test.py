@@ -19,6 +19,12 @@ class OwnOperatorsTest(absltest.TestCase):
         row = "| `own::norm.out(Tensor input, int dims=1)` | A norm | int8, bool | `input: any` |"
         self.assertEqual(table.splitlines()[2], row)
 
+    def test_several_results(self) -> None:
+        schema = "- func: own::f.out(Tensor a, *, Tensor(a!) out, Tensor(b!) last) -> (Tensor(a!), Tensor(b!))\n"
+        orders = "  dim_orders: {a: any, out: contiguous, last: any}\n"
+        row = own_operators.table("# A sum.\n# Dtypes: all.\n" + schema + orders).splitlines()[2]
+        self.assertEqual(row, "| `own::f.out(Tensor a)` | A sum | all | `a: any`, `last: any` |")
+
     def test_keyword_arguments(self) -> None:
         schema = "- func: own::f.out(Tensor a, *, float? scale=None, Tensor(a!) out) -> Tensor(a!)\n"
         orders = "  dim_orders: {a: channels_last, out: like a}\n"

@@ -5,7 +5,7 @@ from __future__ import annotations
 from absl.testing import absltest
 
 from codegen.binaries import attribution
-from codegen.binaries.image import Image, Section, Symbol
+from codegen.binaries.image import UNWINDING, Image, Section, Symbol
 from codegen.model import sizes
 from codegen.model.sizes import Part
 
@@ -72,6 +72,13 @@ class AddedTest(absltest.TestCase):
             ],
         )
 
+    def test_the_runner_of_the_other_binary(self) -> None:
+        first = _binary("lib_1", Symbol("app::Server::serve()", 0, 40, False, -1), size=40)
+        second = _binary("lib_2", Symbol("main", 0, 40, False, -1), Symbol(f"{_MM}(int)", 40, 70, False, -1), size=110)
+        self.assertEqual(
+            list(attribution.added(*first, *second)), [Part(sizes.OPERATORS, "aten::mm.out, my::mm.out", "", 70)]
+        )
+
     def test_the_same_name_twice(self) -> None:
         first = _binary("lib", Symbol("std::f()", 0, 10, True, -1), Symbol("std::f()", 10, 10, True, -1), size=20)
         second = _binary("lib", *(Symbol("std::f()", 10 * at, 10, True, -1) for at in range(3)), size=30)
@@ -79,6 +86,58 @@ class AddedTest(absltest.TestCase):
             list(attribution.added(*first, *second)),
             [Part(sizes.LIBRARIES, "C library and compiler's support", "", 10)],
         )
+
+
+class SharedCodeTest(absltest.TestCase):
+    def _shared(
+        self, *symbols: Symbol, references: list[tuple[int, int]]
+    ) -> list[tuple[tuple[str, ...], bool, object]]:
+        """The shared code of a binary with a section at the address 1000."""
+        attributed = attribution.Attribution(_OPERATORS, {"lib": "//app:lib"}, {})
+        image = Image((Section(".text", 1000, symbols, 1000),), ())
+        found = attributed.shared_code(image, references)
+        return [(code.operators, code.is_of_program, code.names) for code in found]
+
+    def test_operators_that_reach_code(self) -> None:
+        shared = [
+            Symbol(f"rules_executorch::kernels::{name}()", at, 10 + at // 100, False, -1)
+            for name, at in (("of_both", 200), ("of_mm", 300), ("behind_mm", 400), ("of_none", 500))
+        ]
+        symbols = (
+            Symbol(f"{_ADD}(int)", 0, 100, False, -1),
+            Symbol(f"{_MM}(int)", 100, 100, False, -1),
+            *shared,
+            Symbol("lib::table", 600, 50, False, -1),
+        )
+        # The last reference is into a gap, the one before from the registration to a kernel.
+        references = [(1010, 1200), (1110, 1205), (1120, 1300), (1305, 1400), (1600, 1000), (1400, 1999)]
+        self.assertEqual(
+            self._shared(*symbols, references=references),
+            [
+                (("aten::mm.out", "my::mm.out"), False, (("behind_mm", 14), ("of_mm", 13))),
+                ((), False, (("of_none", 15),)),
+                (("aten::add.out", "aten::mm.out", "my::mm.out"), False, (("of_both", 12),)),
+            ],
+        )
+
+    def test_code_that_the_program_uses(self) -> None:
+        symbols = (
+            Symbol(f"{_ADD}(int)", 0, 100, False, -1),
+            Symbol("main", 100, 100, False, -1),
+            Symbol("rules_executorch::kernels::parallel_for()", 200, 10, False, -1),
+        )
+        references = [(1000, 1200), (1100, 1200), (1150, 1000)]
+        self.assertEqual(
+            self._shared(*symbols, references=references), [(("aten::add.out",), True, (("parallel_for", 10),))]
+        )
+
+    def test_entries_of_the_unwind_table(self) -> None:
+        function = Symbol("rules_executorch::kernels::copy()", 100, 10, False, -1)
+        code = Section(".text", 200, (Symbol(f"{_ADD}(int)", 0, 100, False, -1), function), 1000)
+        unwinding = Section(UNWINDING, 40, (Symbol(function.name, 8, 24, False, -1),), 5000)
+        attributed = attribution.Attribution(_OPERATORS, {}, {})
+        (shared,) = attributed.shared_code(Image((code, unwinding), ()), [(1000, 1100)])
+        self.assertEqual((shared.operators, shared.names), (("aten::add.out",), (("copy", 34),)))
 
 
 class AttributionTest(absltest.TestCase):

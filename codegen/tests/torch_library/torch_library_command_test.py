@@ -134,6 +134,20 @@ class TorchLibraryCommandTest(case.TestCase):
             runpy.run_path(str(module))
         self.assertEqual(calls, [("unstable", "DEF"), (os.path.realpath(library),)])
 
+    def test_module_in_another_python(self) -> None:
+        """A program of the workspace may run under another Python than the one that the packages are for."""
+        self._run("unstable.so")
+        module = str(self.directory / "my_ops.py")
+        without_torch = mock.patch.dict(sys.modules, torch=None)
+        with without_torch, self.assertRaisesRegex(ImportError, "import of torch halted"):
+            runpy.run_path(module)
+        other = mock.patch.object(sys, "version_info", (3, 7, 2))
+        with without_torch, other, self.assertRaises(ImportError) as raised:
+            runpy.run_path(module)
+        minor = sys.version_info[1]
+        for part in (f"//ops:my_ops: expected Python 3.{minor}, ", "found Python 3.7\n", "EXECUTORCH_PYTHON"):
+            self.assertIn(part, str(raised.exception))
+
     def _libtorch(self, name: str) -> str:
         """A library of the PyTorch that the build links with."""
         (found,) = _HERE.parents[2].glob(f"_solib*/*libtorch*/{name}")

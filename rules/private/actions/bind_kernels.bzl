@@ -2,6 +2,7 @@
 
 load(":cc.bzl", "group_cc_toolchain")
 load(":codegen.bzl", "codegen_args", "run_codegen")
+load(":label_text.bzl", "label_text")
 
 visibility(["//rules/..."])
 
@@ -15,7 +16,7 @@ def _symbol_files(library, pic):
         archive or pic_archive or library.dynamic_library or library.interface_library,
     ] if f]
 
-def bind_kernels(ctx, manifest, kernels, attribute, selected = None, besides = None, pic = False):
+def bind_kernels(ctx, manifest, kernels, attribute, selected = None, besides = None, left_out = [], pic = False):
     """Checks that the libraries define every kernel, and adapts those that take no context.
 
     Args:
@@ -25,6 +26,7 @@ def bind_kernels(ctx, manifest, kernels, attribute, selected = None, besides = N
       attribute: str, the rule's attribute that names them, for messages.
       selected: CcCompilationOutputs, kernels that were compiled once more.
       besides: CcInfo, of libraries that they depend on and that have no kernels.
+      left_out: list[Target], libraries of the attribute that are not linked, for messages.
       pic: bool, whether position-independent code is linked, as in a shared library.
     Returns:
       File: the source of the adapters.
@@ -48,6 +50,7 @@ def bind_kernels(ctx, manifest, kernels, attribute, selected = None, besides = N
     args.add(adapters, format = "--output=%s")
     args.add(attribute, format = "--attribute=%s")
     args.add_all(libraries, format_each = "--library=%s")
+    args.add_all([label_text(target.label) for target in left_out], format_each = "--left_out=%s")
     run_codegen(
         ctx,
         args,

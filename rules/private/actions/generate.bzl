@@ -1,6 +1,6 @@
 """The sources that the code generator writes for a library of operators, and how they are compiled."""
 
-load("//rules/private/toolchains:toolchain_types.bzl", "RUNTIME_TOOLCHAIN_TYPE")
+load("//rules/private/toolchains:find_runtime.bzl", "find_runtime")
 load(":cc.bzl", "compile_cc", "merge_objects", "tree_compile_flags")
 load(":codegen.bzl", "codegen_args", "run_codegen")
 load(":label_text.bzl", "label_text")
@@ -25,7 +25,7 @@ def generate(ctx, inputs, outputs, flags, declared, progress_message, kernel_yam
     args = codegen_args(ctx, "generate")
     args.add_all(flags)
     args.add("--label", label_text(ctx.label))
-    args.add(ctx.toolchains[RUNTIME_TOOLCHAIN_TYPE].max_kernels, format = "--max_kernels=%s")
+    args.add(find_runtime(ctx).max_kernels, format = "--max_kernels=%s")
     for flag, file in inputs:
         args.add(flag, file)
     args.add_all(declared, format_each = "--declared_operators=%s")
@@ -58,7 +58,7 @@ def compile_generated(cc, srcs, aten_kernels, aten, compilation_contexts, flags 
       (CompilationContext, CcCompilationOutputs)
     """
     ctx = cc.ctx
-    runtime = ctx.toolchains[RUNTIME_TOOLCHAIN_TYPE].program
+    runtime = find_runtime(ctx).program
     compilation_context, objects = compile_cc(
         cc,
         srcs = [source for source in srcs if source],

@@ -8,9 +8,9 @@ load(":runfiles_path.bzl", "runfiles_path")
 
 visibility(["//rules/..."])
 
-BAD_TOLERANCE_ERR = """{label}: attribute {attribute}: expected a decimal number of at least 0; got "{value}".
+BAD_TOLERANCE_ERR = """{label}: attribute {attribute}: expected a decimal number of at least 0 and below 1e308; got "{value}".
 
-Likely cause: the value has a sign, a unit or a name.
+Likely cause: the value has a sign, a unit or a name, or is larger than a double can be.
 Fix: give a decimal number of at least 0, e.g. {attribute} = "1e-4".
 See: docs/errors.md#bad-tolerance"""
 
@@ -54,7 +54,9 @@ def _check_tolerances(ctx):
             continue  # By dtype.
         mantissa, _, exponent = value.lower().partition("e")
         parts = [mantissa.replace(".", "", 1), exponent.removeprefix("-").removeprefix("+") if "e" in value.lower() else "0"]
-        if [part for part in parts if not part.isdigit()]:
+        digits = mantissa.partition(".")[0].lstrip("0")
+        is_number = not [part for part in parts if not part.isdigit()]
+        if not is_number or len(digits) + (-1 if exponent.startswith("-") else 1) * int(parts[1]) > 308:
             fail(BAD_TOLERANCE_ERR.format(label = ctx.label, attribute = attribute, value = value))
 
 def link_runner(ctx, header, function, program, samples, check, methods = [], name = None):

@@ -10,7 +10,8 @@ visibility(["//rules/..."])
 
 MODEL_FILE_ATTRS = {
     "data": attr.label_list(
-        doc = "Files that the model's code reads, e.g. a checkpoint.",
+        doc = "Files that the model's code reads, e.g. a checkpoint. A source file has its path in the workspace: `Path(\"app/weights.pt\")`, or " +
+              "`Path(__file__).with_name(\"weights.pt\")` beside the model file. [Model files](../export/README.md) also has the paths of other files.",
         allow_files = True,
     ),
     "deps": attr.label_list(

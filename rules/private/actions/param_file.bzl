@@ -8,6 +8,22 @@ Likely cause: one text has several values, or the line ends of a file.
 Fix: give each value as a text of its own, without line breaks.
 See: docs/errors.md#line-break"""
 
+EMPTY_NAME_ERR = """{label}: attribute {attribute}: expected names; got an empty text.
+
+Likely cause: a variable or a select() gave no name.
+Fix: leave the empty text out. An empty list selects nothing.
+See: docs/errors.md#empty-name"""
+
+def no_empty_names(ctx, attribute):
+    """Fails for an empty text in an attribute with names.
+
+    Args:
+      ctx: the rule's context.
+      attribute: str, the name of an attribute with a list of texts.
+    """
+    if "" in getattr(ctx.attr, attribute):
+        fail(EMPTY_NAME_ERR.format(label = ctx.label, attribute = attribute))
+
 def one_line_each(ctx, attribute):
     """The value of an attribute whose texts become lines of a file; fails where one would become several.
 

@@ -10,7 +10,7 @@ load("//rules/private/actions:label_text.bzl", "label_text")
 load("//rules/private/actions:param_file.bzl", "one_line_each")
 load("//rules/private/actions:wide_kernels.bzl", "compile_shared")
 load("//rules/private/providers:et_kernel_info.bzl", "EtKernelInfo", "linking_context_beside_selected")
-load("//rules/private/toolchains:toolchain_types.bzl", "RUNTIME_TOOLCHAIN_TYPE")
+load("//rules/private/toolchains:find_runtime.bzl", "find_runtime", "use_runtime")
 
 visibility(["//rules/..."])
 
@@ -56,7 +56,7 @@ def _et_kernel_library_impl(ctx):
                 fail(UNMAPPED_SOURCE_ERR.format(label = ctx.label, file = file))
 
     cc = configure_cc(ctx, FEATURES_OF_OWN_SOURCES if ctx.attr.unity_build else [])
-    kernel_includes = ctx.toolchains[RUNTIME_TOOLCHAIN_TYPE].kernel_includes
+    kernel_includes = find_runtime(ctx).kernel_includes
     deps = [dep[CcInfo] for dep in ctx.attr.deps]
     copts = ctx.attr.copts
     if ctx.attr.declares_operators:
@@ -122,6 +122,7 @@ def _et_kernel_library_impl(ctx):
                 CcInfo(linking_context = context)
                 for context in beside_selected
             ]).linking_context,
+            lists_all_sources = ctx.attr.links_selected_only,
             shared = depset(
                 shared,
                 transitive = [dep[EtKernelInfo].shared for dep in ctx.attr.deps if EtKernelInfo in dep],
@@ -205,7 +206,7 @@ these operators. A YAML attribute of the generated library takes precedence.""",
         ),
     },
     exec_groups = CODEGEN_EXEC_GROUPS | CC_LINK_EXEC_GROUPS,
-    fragments = ["cpp"],
+    fragments = ["cpp", "platform"],
     provides = [CcInfo, EtKernelInfo],
-    toolchains = use_cc_toolchain() + [RUNTIME_TOOLCHAIN_TYPE],
+    toolchains = use_cc_toolchain() + use_runtime(),
 )

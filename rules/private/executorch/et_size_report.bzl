@@ -65,6 +65,8 @@ def _et_size_report_impl(ctx):
     args = codegen_args(ctx, "size")
     args.add(label_text(ctx.attr.binary.label), format = "--label=%s")
     args.add(cc_toolchain.nm_executable, format = "--nm=%s")
+    if cc_toolchain.objdump_executable:
+        args.add(cc_toolchain.objdump_executable, format = "--objdump=%s")
     args.add(binary, format = "--binary=%s")
     args.add_all(manifests, format_each = "--manifest=%s")
     args.add_all(libraries, format_each = "--library=%s")

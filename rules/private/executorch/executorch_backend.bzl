@@ -3,11 +3,13 @@
 load("@rules_cc//cc/common:cc_info.bzl", "CcInfo")
 load("//rules/private/actions:kept_libraries.bzl", "kept_libraries")
 load("//rules/private/actions:label_text.bzl", "label_text")
+load("//rules/private/actions:param_file.bzl", "no_empty_names")
 load("//rules/private/providers:et_backend_info.bzl", "EtBackendInfo")
 
 visibility(["//rules/..."])
 
 def _executorch_backend_impl(ctx):
+    no_empty_names(ctx, "backend_ids")
     return [
         DefaultInfo(runfiles = ctx.attr.library[DefaultInfo].default_runfiles),
         kept_libraries(ctx.label, ctx.attr.library[CcInfo]),

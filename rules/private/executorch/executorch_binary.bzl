@@ -7,7 +7,7 @@ load("//rules/private/actions:codegen.bzl", "CODEGEN_EXEC_GROUPS")
 load("//rules/private/actions:label_text.bzl", "label_text")
 load("//rules/private/actions:link_runner.bzl", "TOLERANCE_ATTRS", "link_runner")
 load("//rules/private/providers:et_program_info.bzl", "program_of")
-load("//rules/private/toolchains:toolchain_types.bzl", "RUNTIME_TOOLCHAIN_TYPE")
+load("//rules/private/toolchains:find_runtime.bzl", "use_runtime")
 load(":registrations.bzl", "check_registrations", "registrations_aspect")
 
 visibility(["//rules/..."])
@@ -126,8 +126,8 @@ executorch_binary = rule(
     },
     executable = True,
     exec_groups = CODEGEN_EXEC_GROUPS | CC_LINK_EXEC_GROUPS,
-    fragments = ["cpp"],
-    toolchains = use_cc_toolchain() + [RUNTIME_TOOLCHAIN_TYPE],
+    fragments = ["cpp", "platform"],
+    toolchains = use_cc_toolchain() + use_runtime(),
 )
 
 executorch_profile = rule(
@@ -146,8 +146,8 @@ executorch_profile = rule(
     },
     executable = True,
     exec_groups = CODEGEN_EXEC_GROUPS | CC_LINK_EXEC_GROUPS,
-    fragments = ["cpp"],
-    toolchains = use_cc_toolchain() + [RUNTIME_TOOLCHAIN_TYPE],
+    fragments = ["cpp", "platform"],
+    toolchains = use_cc_toolchain() + use_runtime(),
 )
 
 executorch_program_test = rule(
@@ -173,7 +173,7 @@ executorch_program_test = rule(
         ),
     },
     exec_groups = CODEGEN_EXEC_GROUPS | CC_LINK_EXEC_GROUPS,
-    fragments = ["cpp"],
+    fragments = ["cpp", "platform"],
     test = True,
-    toolchains = use_cc_toolchain() + [RUNTIME_TOOLCHAIN_TYPE],
+    toolchains = use_cc_toolchain() + use_runtime(),
 )

@@ -3,7 +3,7 @@
 load("//rules/private/actions:codegen.bzl", "CODEGEN_EXEC_GROUPS", "codegen_args", "run_codegen")
 load("//rules/private/actions:label_text.bzl", "label_text")
 load("//rules/private/actions:runfiles_path.bzl", "runfiles_path")
-load("//rules/private/toolchains:toolchain_types.bzl", "RUNTIME_TOOLCHAIN_TYPE")
+load("//rules/private/toolchains:find_runtime.bzl", "find_runtime", "use_runtime")
 
 visibility(["//rules/..."])
 
@@ -49,7 +49,7 @@ def _executorch_bundle_impl(ctx):
     archive = ctx.actions.declare_file(ctx.label.name + ".tar")
     licenses = depset(
         ctx.files.license_files + ctx.files._license,
-        transitive = [ctx.toolchains[RUNTIME_TOOLCHAIN_TYPE].licenses],
+        transitive = [find_runtime(ctx).licenses],
     )
     args = codegen_args(ctx, "bundle")
     args.add("--label", label_text(ctx.label))
@@ -110,5 +110,6 @@ files give the same archive.""",
         ),
     },
     exec_groups = CODEGEN_EXEC_GROUPS,
-    toolchains = [RUNTIME_TOOLCHAIN_TYPE],
+    fragments = ["platform"],
+    toolchains = use_runtime(),
 )

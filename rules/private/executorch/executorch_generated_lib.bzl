@@ -20,7 +20,7 @@ load(
     "linking_context_beside_selected",
 )
 load("//rules/private/providers:et_operator_info.bzl", "EtOperatorInfo")
-load("//rules/private/toolchains:toolchain_types.bzl", "RUNTIME_TOOLCHAIN_TYPE")
+load("//rules/private/toolchains:find_runtime.bzl", "find_runtime", "use_runtime")
 load(":kernel_libraries.bzl", "kernel_libraries")
 
 visibility(["//rules/..."])
@@ -207,7 +207,7 @@ def _sources(generated, adapters):
 
 def _declared(ctx, generated, deps):
     """Returns the providers of a library without registration, which has headers only."""
-    runtime = ctx.toolchains[RUNTIME_TOOLCHAIN_TYPE].program
+    runtime = find_runtime(ctx).program
     compilation_context, _ = compile_cc(
         configure_cc(ctx),
         public_hdrs = _headers(generated),
@@ -273,7 +273,7 @@ def _compile_for_instruction_sets(cc, generated, adapters, selective, wide, aten
 def _compile(cc, generated, adapters, selective, wide, deps, aten):
     """Returns CcInfo of the headers, CcInfo of the headers with the library, and the archive."""
     ctx = cc.ctx
-    runtime = ctx.toolchains[RUNTIME_TOOLCHAIN_TYPE].program
+    runtime = find_runtime(ctx).program
     compilation_contexts = [dep.compilation_context for dep in deps] + ([aten.headers.compilation_context] if aten else [])
     if wide:
         compilation_context, objects = _compile_for_instruction_sets(
@@ -393,7 +393,7 @@ executorch_generated_lib = rule(
     implementation = _executorch_generated_lib_impl,
     attrs = _ATTRS | INSTRUCTION_SET_ATTRS,
     exec_groups = CODEGEN_EXEC_GROUPS | SYMBOLS_EXEC_GROUPS | CC_LINK_EXEC_GROUPS,
-    fragments = ["cpp"],
+    fragments = ["cpp", "platform"],
     provides = [CcInfo, EtGeneratedLibInfo],
-    toolchains = use_cc_toolchain() + [RUNTIME_TOOLCHAIN_TYPE],
+    toolchains = use_cc_toolchain() + use_runtime(),
 )

@@ -2,7 +2,7 @@
 
 load("@rules_cc//cc/common:cc_info.bzl", "CcInfo")
 load("//rules/private/actions:codegen.bzl", "CODEGEN_EXEC_GROUPS")
-load("//rules/private/toolchains:toolchain_types.bzl", "RUNTIME_TOOLCHAIN_TYPE")
+load("//rules/private/toolchains:find_runtime.bzl", "use_runtime")
 load(":registrations.bzl", "check_registrations", "registrations_aspect")
 
 visibility(["//rules/..."])
@@ -30,5 +30,6 @@ itself. The output is a report of the operators and the libraries that register 
         ),
     },
     exec_groups = CODEGEN_EXEC_GROUPS,
-    toolchains = [RUNTIME_TOOLCHAIN_TYPE],
+    fragments = ["platform"],
+    toolchains = use_runtime(),
 )

@@ -2,7 +2,7 @@
 
 load("@bazel_skylib//rules:common_settings.bzl", "BuildSettingInfo")
 load("//rules/private/actions:model_file.bzl", "MODEL_FILE_ATTRS", "add_model_file", "model_file_inputs")
-load("//rules/private/actions:param_file.bzl", "one_line_each", "param_file_args")
+load("//rules/private/actions:param_file.bzl", "no_empty_names", "one_line_each", "param_file_args")
 load("//rules/private/actions:qnn_environment.bzl", "qnn_environment")
 load("//rules/private/providers:et_program_info.bzl", "EtProgramInfo")
 load("//rules/private/providers:qnn_op_package_library_info.bzl", "QnnOpPackageLibraryInfo")
@@ -35,6 +35,8 @@ def _export(ctx, outputs, requirements = _WORKER, **kwargs):
     add_model_file(ctx, args)
     for flag, file in outputs.items():
         args.add(file, format = flag + "=%s")
+    no_empty_names(ctx, "backends")
+    no_empty_names(ctx, "graph_passes")
     args.add_all(one_line_each(ctx, "backends"), format_each = "--backend=%s")
     args.add_all(one_line_each(ctx, "graph_passes") or [""], format_each = "--graph_passes=%s")
     if ctx.attr._strict_passes[BuildSettingInfo].value:

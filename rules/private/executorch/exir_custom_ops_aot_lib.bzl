@@ -9,10 +9,10 @@ load("//rules/private/actions:codegen.bzl", "CODEGEN_EXEC_GROUPS", "SYMBOLS_EXEC
 load("//rules/private/actions:generate.bzl", "compile_generated", "generate")
 load("//rules/private/actions:torch_load_check.bzl", "LOAD_CHECK_ATTRS", "LOAD_CHECK_EXEC_GROUPS", "load_torch_ops")
 load("//rules/private/providers:et_aten_info.bzl", "EtAtenInfo")
-load("//rules/private/providers:et_kernel_info.bzl", "declared_operators")
+load("//rules/private/providers:et_kernel_info.bzl", "declared_operators", "has_custom_operators")
 load("//rules/private/providers:et_operator_info.bzl", "EtOperatorInfo")
 load("//rules/private/providers:torch_op_info.bzl", "TorchOpInfo")
-load("//rules/private/toolchains:toolchain_types.bzl", "RUNTIME_TOOLCHAIN_TYPE")
+load("//rules/private/toolchains:find_runtime.bzl", "find_runtime", "use_runtime")
 load(":kernel_libraries.bzl", "kernel_libraries")
 
 visibility(["//rules/..."])
@@ -32,17 +32,25 @@ def _kernels(ctx):
     """Finds the kernel libraries with ExecuTorch's tensors, and those with PyTorch's tensors.
 
     Returns:
-      struct(lean: list[Target], aten: list[Target], attribute: str, the attribute with the libraries of the YAML's kernels)
+      struct(lean: list[Target], aten: list[Target], left_out: list[Target], libraries without custom operators,
+        attribute: str, the attribute with the libraries of the YAML's kernels)
     """
     of_library = ctx.attr.library_deps
     given = kernel_libraries(ctx.attr.kernels, of_library)
+    left_out = []
+    if of_library:
+        # The kernels of PyTorch's operators are hundreds of files, which an export would wait for.
+        custom = [target for target in given if has_custom_operators(target)]
+        if custom or ctx.attr.aten_kernels:
+            left_out = [target for target in given if target not in custom]
+            given = custom
     lean = [target for target in given if not _takes_aten(ctx, target)]
     aten = ctx.attr.aten_kernels + [target for target in given if _takes_aten(ctx, target)]
     if of_library:
         attribute = "custom_ops_aten_kernel_deps" if ctx.attr.aten_kernels else "kernel_deps"
     else:
         attribute = "aten_kernels" if ctx.attr.aten_kernels else "kernels"
-    return struct(aten = aten, attribute = attribute, lean = lean)
+    return struct(aten = aten, attribute = attribute, lean = lean, left_out = left_out)
 
 def _takes_aten(ctx, target):
     return ctx.attr.aten_mode or "USE_ATEN_LIB" in target[CcInfo].compilation_context.defines.to_list()
@@ -113,7 +121,7 @@ def _link(ctx, generated, adapters, deps, aten):
     # The bridge comes first, since its functions replace functions of the runtime with the same names.
     linking_contexts = [bridge.linking_context] + ([aten.library.linking_context] if aten else []) + [
         dep.linking_context
-        for dep in deps + [ctx.toolchains[RUNTIME_TOOLCHAIN_TYPE].program]
+        for dep in deps + [find_runtime(ctx).program]
     ]
     linked = link_cc(
         cc,
@@ -160,6 +168,7 @@ def _exir_custom_ops_aot_lib_impl(ctx):
             kernels + aten_kernels,
             attribute = libraries.attribute,
             besides = aten.torch if aten else None,
+            left_out = libraries.left_out,
             pic = True,
         )
 
@@ -256,7 +265,7 @@ declare operators (`declares_operators`).""",
         ),
     } | LOAD_CHECK_ATTRS,
     exec_groups = CODEGEN_EXEC_GROUPS | SYMBOLS_EXEC_GROUPS | CC_LINK_EXEC_GROUPS | LOAD_CHECK_EXEC_GROUPS,
-    fragments = ["cpp"],
+    fragments = ["cpp", "platform"],
     provides = [CcInfo, TorchOpInfo],
-    toolchains = use_cc_toolchain() + [RUNTIME_TOOLCHAIN_TYPE],
+    toolchains = use_cc_toolchain() + use_runtime(),
 )

@@ -6,7 +6,7 @@ load("//rules/private/actions:label_text.bzl", "label_text")
 load("//rules/private/providers:et_backend_info.bzl", "EtBackendInfo")
 load("//rules/private/providers:et_generated_lib_info.bzl", "EtGeneratedLibInfo")
 load("//rules/private/providers:et_prebuilt_kernels_info.bzl", "EtPrebuiltKernelsInfo")
-load("//rules/private/toolchains:toolchain_types.bzl", "RUNTIME_TOOLCHAIN_TYPE")
+load("//rules/private/toolchains:find_runtime.bzl", "find_runtime")
 
 visibility(["//rules/..."])
 
@@ -114,7 +114,7 @@ def check_registrations(ctx, deps, program = None, program_label = None, methods
     manifests = depset(transitive = [dep[_RegistrationsInfo].manifests for dep in deps])
     listings = depset(transitive = [dep[_RegistrationsInfo].listings for dep in deps])
     dtypes = depset(transitive = [dep[_RegistrationsInfo].dtypes for dep in deps])
-    toolchain = ctx.toolchains[RUNTIME_TOOLCHAIN_TYPE]
+    toolchain = find_runtime(ctx)
     listed = depset(transitive = [dep[_RegistrationsInfo].listed for dep in deps] + [
         runtime.linking_context.linker_inputs
         for runtime in [toolchain.program, toolchain.module]

@@ -120,6 +120,7 @@ python_headers = python_headers_rule({cc_toolchain_type})
 """
 
 _RUNTIME_BUILD = """\
+load("@rules_executorch//rules/private/toolchains:workspace_python.bzl", "workspace_python")
 load("@rules_python//python:py_runtime.bzl", "py_runtime")
 load("@rules_python//python:py_runtime_pair.bzl", "py_runtime_pair")
 
@@ -141,6 +142,15 @@ toolchain(
     toolchain = ":runtime_pair",
     toolchain_type = "@rules_python//python:toolchain_type",
 )
+
+workspace_python(name = "workspaces")
+
+# For the tools only.
+toolchain(
+    name = "tools_toolchain",
+    toolchain = ":{tools}",
+    toolchain_type = "@rules_executorch//rules:python_toolchain_type",
+)
 """
 
 _VERSION = """
@@ -152,18 +162,23 @@ _VERSION = """
 def _rules_python_has(rctx, package):
     return rctx.path(Label("@rules_python//python:BUILD.bazel")).dirname.get_child(package).exists
 
-def add_python_runtime(rctx, python):
+def add_python_runtime(rctx, python, tools_have_workspaces = False):
     """Makes the root package: the Python toolchain.
 
     Args:
       rctx: the repository context.
       python: what find_python returned.
+      tools_have_workspaces: whether the tools run under the workspace's Python toolchain, and not under this interpreter.
     """
 
     # rules_python takes the interpreter for one of its own default version if nothing says otherwise, and makes virtual
     # environments of that version. The package `api` is as old as 0.37. Some older py_runtime has no such attribute.
     version = _VERSION.format(minor = python.minor) if _rules_python_has(rctx, "api") else ""
-    rctx.file("BUILD.bazel", _RUNTIME_BUILD.format(path = python.path, version = version))
+    rctx.file("BUILD.bazel", _RUNTIME_BUILD.format(
+        path = python.path,
+        tools = "workspaces" if tools_have_workspaces else "runtime_pair",
+        version = version,
+    ))
 
 def add_python_headers(rctx, python):
     """Makes the package `headers`: Python's headers, or what says that there are none.
@@ -189,14 +204,19 @@ def add_python_headers(rctx, python):
 
 def _host_python_repository_impl(rctx):
     python = find_python(rctx)
-    add_python_runtime(rctx, python)
+    add_python_runtime(rctx, python, rctx.attr.tools_have_workspaces)
     add_python_headers(rctx, python)
 
 host_python_repository = repository_rule(
-    doc = """A Python toolchain of the machine's own interpreter, the one that the other repositories install packages with.
+    doc = """Python toolchains of the machine's own interpreter, the one that the other repositories install packages with.
 
-`@<name>//headers` has Python's headers for C++, which may be those of another Python toolchain.""",
+`@<name>//:tools_toolchain` is for the tools of these rules only, `@<name>//:toolchain` for all of a workspace. `@<name>//headers` has Python's headers for C++, which may be those of another Python toolchain.""",
     implementation = _host_python_repository_impl,
+    attrs = {
+        "tools_have_workspaces": attr.bool(
+            doc = "Whether the tools run under the workspace's Python toolchain, for which its hub has the packages. Default: False.",
+        ),
+    },
     environ = PYTHON_ENVIRON,
     configure = True,
 )

@@ -20,6 +20,13 @@ Likely cause: no network, an index without one of the versions, or a file whose 
 Fix: check that `pip install --no-deps --require-hashes -r` with this lock works on this machine; or give the tag
 executorch.{tag} of MODULE.bazel an existing environment (site_packages) or targets of your own (deps)."""
 
+DISK_ERR = """rules_executorch: pip could not install {requirements} for @{name}: the file system is full:
+{stderr}
+
+Likely cause: the packages take several GB, and Bazel's output base, pip's cache or the temporary folder has less room.
+Fix: make room in these folders (df -h); --output_user_root moves Bazel's files, TMPDIR the temporary ones. Then build again:
+what was installed in part is installed anew."""
+
 CUDA_ERR = """rules_executorch: pip finds no torch {version}, the CPU build, for @{name}:
 {stderr}
 Likely cause: the package index of pip's configuration offers only the CUDA build of several GB.
@@ -43,6 +50,15 @@ NO_PACKAGE_ERR = """rules_executorch: @{name}: expected a package {package} in {
 
 Likely cause: site_packages is another directory than lib/python3.X/site-packages of the environment.
 Fix: give the directory that `python -c "import {package}, os; print(os.path.dirname({package}.__path__[0]))"` prints."""
+
+# What the operating system says of a full disk, as pip and uv pass it on.
+_DISK_IS_FULL = ["No space left on device", "Disk quota exceeded"]
+
+# The largest number of lines of pip in a message.
+_MOST_LINES = 40
+
+# In a lock, the line with a folder of wheels.
+_FIND_LINKS = "--find-links="
 
 def _normalized(package):
     return package.lower().replace("-", "_").replace(".", "_")
@@ -115,6 +131,10 @@ def install_error(name, tag, requirements, version, stderr):
     Returns:
       str: the message.
     """
+    lines = stderr.split("\n")
+    full = {line.strip(): None for line in lines if [words for words in _DISK_IS_FULL if words in line]}
+    if full:
+        return DISK_ERR.format(name = name, requirements = requirements, stderr = "\n".join(list(full)[-3:]))
     _, mismatches, files = stderr.partition("DO NOT MATCH THE HASHES")
     _, got, found = files.partition(" Got ")
     if mismatches and got:
@@ -128,7 +148,26 @@ def install_error(name, tag, requirements, version, stderr):
             stderr = stderr,
         )
     error = CUDA_ERR if version and "+cpu" in version and "torch==" + version in stderr else INSTALL_ERR
+    left_out = len(lines) - _MOST_LINES
+    if left_out > 0:
+        stderr = "... {} lines before\n{}".format(left_out, "\n".join(lines[left_out:]))
     return error.format(name = name, requirements = requirements, stderr = stderr, tag = tag, version = version)
+
+def with_absolute_folders(lock, folder):
+    """A lock whose folders of wheels are absolute, since another file has a copy of the lock.
+
+    Args:
+      lock: str, the text of the lock.
+      folder: str, the folder of the lock.
+    Returns:
+      str.
+    """
+    lines = lock.split("\n")
+    for i, line in enumerate(lines):
+        place = line.removeprefix(_FIND_LINKS)
+        if place != line and not place.startswith("/") and "://" not in place:
+            lines[i] = "{}{}/{}".format(_FIND_LINKS, folder, place)
+    return "\n".join(lines)
 
 def _requirements(rctx):
     """The lock to install; with torch pinned to the CPU build where the index's main build is CUDA's.
@@ -137,17 +176,22 @@ def _requirements(rctx):
     directory: only the full version keeps a several-GB CUDA build out.
     """
     requirements = rctx.path(rctx.attr.requirements)
+    lock = rctx.read(requirements)
+    absolute = with_absolute_folders(lock, str(requirements.dirname))
     version = _pinned(rctx, requirements, "torch")
     cuda_is_default = rctx.os.name == "linux" and rctx.os.arch in ["amd64", "x86_64"]
-    if not version or "+" in version or rctx.attr.allow_cuda or not cuda_is_default:
+    if version and "+" not in version and not rctx.attr.allow_cuda and cuda_is_default:
+        pin = "torch==" + version
+        absolute = absolute.replace(pin + " ", pin + "+cpu ").replace(pin + "\n", pin + "+cpu\n")
+    if absolute == lock:
         return requirements
-    pin = "torch==" + version
-    rctx.file("requirements.txt", rctx.read(requirements).replace(pin + " ", pin + "+cpu ").replace(pin + "\n", pin + "+cpu\n"))
+    rctx.file("requirements.txt", absolute)
     return rctx.path("requirements.txt")
 
 _HEADER = """\
 load("@rules_executorch//rules/private/toolchains:python_environment.bzl", "python_environment")
-load("@rules_python//python:defs.bzl", "py_binary", "py_library")
+load("@rules_executorch//rules/private/toolchains:python_program.bzl", "python_program")
+load("@rules_python//python:defs.bzl", "py_library")
 
 package(default_visibility = ["//visibility:public"])
 
@@ -172,9 +216,8 @@ python_environment(
     python = "{python}",
 )
 
-py_binary(
+python_program(
     name = "install",
-    srcs = [_PROGRAM],
     args = ["--python={python} --directory=$(rootpath site-packages) --install"],
     data = ["site-packages"],
     main = _PROGRAM,

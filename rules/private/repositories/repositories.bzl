@@ -60,7 +60,12 @@ def declare_repositories(runtime, python, codegen_python):
     python = with_source("python", python, Label("//requirements:export.txt"))
     codegen_python = with_source("codegen_python", codegen_python, Label("//requirements:codegen.txt"))
     cuda_repository(name = "executorch_cuda")
-    host_python_repository(name = "executorch_host_python")
+
+    # A hub of rules_python has the packages for the workspace's Python toolchain.
+    host_python_repository(
+        name = "executorch_host_python",
+        tools_have_workspaces = "deps" in python,
+    )
     qnn_repository(name = "executorch_qnn")
     runtime_repository(name = "executorch_runtime", **runtime)
     runtime_repository(

@@ -1,6 +1,7 @@
 """Rule python_environment."""
 
 load("@bazel_skylib//rules:common_settings.bzl", "BuildSettingInfo")
+load(":toolchain_types.bzl", "PYTHON_TOOLCHAIN_TYPE")
 
 WAY_ERR = """{label}: flag --{setting}: expected directory, tree or an absolute path; got {value}.
 
@@ -8,10 +9,8 @@ Likely cause: a spelling mistake, or a relative path.
 Fix: give directory, tree, or the absolute path of a folder that the workers have.
 See: docs/errors.md#unknown-python-environment"""
 
-_PYTHON_TOOLCHAIN_TYPE = "@rules_python//python:toolchain_type"
-
 def _run(ctx, arguments, inputs, outputs, progress_message):
-    runtime = ctx.toolchains[_PYTHON_TOOLCHAIN_TYPE].py3_runtime
+    runtime = ctx.toolchains[PYTHON_TOOLCHAIN_TYPE].py3_runtime
     interpreter = [runtime.interpreter] if runtime.interpreter else []
     args = ctx.actions.args()
     args.add(runtime.interpreter or runtime.interpreter_path)
@@ -26,7 +25,7 @@ def _run(ctx, arguments, inputs, outputs, progress_message):
         outputs = outputs,
         mnemonic = "EtPythonEnvironment",
         progress_message = progress_message,
-        toolchain = _PYTHON_TOOLCHAIN_TYPE,
+        toolchain = PYTHON_TOOLCHAIN_TYPE,
     )
 
 def _python_environment_impl(ctx):
@@ -93,5 +92,5 @@ link to `<path>/<fingerprint>/site-packages`, which must exist on all machines. 
             providers = [BuildSettingInfo],
         ),
     },
-    toolchains = [_PYTHON_TOOLCHAIN_TYPE],
+    toolchains = [PYTHON_TOOLCHAIN_TYPE],
 )

@@ -2,10 +2,9 @@
 
 load("@rules_python//python:py_info.bzl", "PyInfo")
 load(":import_paths.bzl", "import_paths")
+load(":toolchain_types.bzl", "PYTHON_TOOLCHAIN_TYPE")
 
 visibility(["//codegen/...", "//rules/..."])
-
-_PYTHON_TOOLCHAIN_TYPE = "@rules_python//python:toolchain_type"
 
 # The directory with the modules is in the folder of the launcher, in the output tree and in runfiles.
 _LAUNCHER = """\
@@ -33,7 +32,7 @@ def _import_name(ctx, file):
     return file.short_path.removeprefix("../{}/".format(ctx.label.repo_name))
 
 def _python_tool_impl(ctx):
-    runtime = ctx.toolchains[_PYTHON_TOOLCHAIN_TYPE].py3_runtime
+    runtime = ctx.toolchains[PYTHON_TOOLCHAIN_TYPE].py3_runtime
     sources = depset(transitive = [dep[PyInfo].transitive_sources for dep in ctx.attr.deps])
     runfiles = depset(transitive = [dep[DefaultInfo].default_runfiles.files for dep in ctx.attr.deps])
     modules = ctx.actions.declare_directory(ctx.label.name + ".modules")
@@ -60,7 +59,7 @@ def _python_tool_impl(ctx):
         env = {"PYTHONHASHSEED": "0"},
         mnemonic = "EtPackPython",
         progress_message = "Compiling %{label}",
-        toolchain = _PYTHON_TOOLCHAIN_TYPE,
+        toolchain = PYTHON_TOOLCHAIN_TYPE,
     )
     launcher = ctx.actions.declare_file(ctx.label.name)
     ctx.actions.write(launcher, _LAUNCHER.format(interpreter = _interpreter(ctx, runtime)), is_executable = True)
@@ -97,5 +96,5 @@ Bazel detects, and not a source directory with an environment.""",
         ),
     },
     executable = True,
-    toolchains = [_PYTHON_TOOLCHAIN_TYPE],
+    toolchains = [PYTHON_TOOLCHAIN_TYPE],
 )

@@ -1,7 +1,7 @@
 """Rule executorch_runtime_component."""
 
 load("@rules_cc//cc/common:cc_info.bzl", "CcInfo")
-load(":toolchain_types.bzl", "RUNTIME_TOOLCHAIN_TYPE")
+load(":find_runtime.bzl", "find_runtime", "use_runtime")
 
 visibility(["//rules/..."])
 
@@ -12,7 +12,7 @@ Fix: set {component} to a C++ library in the toolchain, or remove the targets an
 See: docs/errors.md#no-runtime-component"""
 
 def _executorch_runtime_component_impl(ctx):
-    toolchain = ctx.toolchains[RUNTIME_TOOLCHAIN_TYPE]
+    toolchain = find_runtime(ctx)
     component = getattr(toolchain, ctx.attr.component)
     if not component:
         fail(NO_COMPONENT_ERR.format(component = ctx.attr.component, label = ctx.label))
@@ -32,5 +32,6 @@ executorch_runtime_component = rule(
         ),
     },
     provides = [CcInfo],
-    toolchains = [RUNTIME_TOOLCHAIN_TYPE],
+    fragments = ["platform"],
+    toolchains = use_runtime(),
 )

@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 import json
+import os
 import re
+import shutil
 import subprocess
+import sys
 from pathlib import Path
+from unittest import mock
 
 from absl.testing import absltest
 
@@ -55,6 +59,31 @@ class CompileCommandsTest(absltest.TestCase):
         expected = ["gcc", "-iquote", ".", "-I/cache/root/external/a/b", "-isystem", "/cache/root/bazel-out/k8/bin/c"]
         expected += ["-c", "kernels/a.cpp", "-o", "/cache/root/bazel-out/a.o", "-Wno-unknown-warning-option"]
         self.assertEqual({"directory": "/user/tree", "file": "kernels/a.cpp", "arguments": expected}, entry)
+
+    def test_bazel(self) -> None:
+        """In the order of what is found: the workspace's, one on the PATH, that of a checkout of the rules."""
+        root = Path(self.create_tempdir().full_path)
+        workspace, rules, other = root / "workspace", root / "rules", root / "other"
+        with mock.patch.dict(os.environ, PATH=str(other)):
+            self.assertIsNone(compile_commands.find_bazel(workspace, rules))
+            for expected in (rules / "tools/bazel", other / "bazel", other / "bazelisk", workspace / "tools/bazel"):
+                expected.parent.mkdir(exist_ok=True, parents=True)
+                expected.touch(0o755)
+                self.assertEqual(str(expected), compile_commands.find_bazel(workspace, rules))
+
+    def test_no_bazel(self) -> None:
+        root = Path(self.create_tempdir().full_path)
+        program = shutil.copy(compile_commands.__file__, root)
+        run = subprocess.run(
+            [sys.executable, program],
+            capture_output=True,
+            check=False,
+            env=os.environ
+            | {"BUILD_WORKSPACE_DIRECTORY": str(root), "PATH": "", "PYTHONPATH": os.pathsep.join(sys.path)},
+            text=True,
+        )
+        self.assertEqual(1, run.returncode)
+        self.assertIn(f"found no Bazel to run: neither {root}/tools/bazel, nor bazelisk", run.stderr)
 
 
 if __name__ == "__main__":

@@ -4,7 +4,7 @@ import os
 import pathlib
 import shlex
 import zipfile
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 # The modules in Debian's packages, with their places. They replace the modules of the central registry.
 SHIPPED = {
@@ -19,8 +19,28 @@ SHIPPED = {
 }
 
 # Bazel's own module also depends on these modules. Only builds for Java, protocol buffers and Apple, and
-# `bazel mod tidy`, load from them, so stubs are sufficient.
-STUBS = ("apple_support", "buildozer", "protobuf", "zlib")
+# `bazel mod tidy`, load from them, so stubs are sufficient. A stub has the targets to which Bazel's own BUILD files
+# refer, without content: `bazel query 'deps(...)'` loads them.
+STUBS: Mapping[str, tuple[str, ...]] = {
+    "apple_support": (),
+    "buildozer": (),
+    "protobuf": (
+        "any_proto",
+        "cc_toolchain",
+        "descriptor_proto",
+        "duration_proto",
+        "java_toolchain",
+        "javalite_toolchain",
+        "protobuf_java",
+        "protobuf_python",
+        "protoc",
+        "timestamp_proto",
+        "wrappers_proto",
+    ),
+    "zlib": ("zlib",),
+}
+
+_TARGET = 'filegroup(name = "{target}", visibility = ["//visibility:public"])'
 
 _BUILDOZER_EXTENSION = """\
 def _no_buildozer_impl(_repository_ctx):
@@ -80,11 +100,11 @@ def override_modules(bazelrc: pathlib.Path, prefix: pathlib.Path, root: pathlib.
     """
     base = root / "usr/share/bazel"
     modules = {name: base / place for name, place in SHIPPED.items()}
-    for name in STUBS:
+    for name, targets in STUBS.items():
         stub = prefix / "stubs" / name
         stub.mkdir(parents=True)
         (stub / "MODULE.bazel").write_text(f'module(name = "{name}", version = "0")\n')
-        (stub / "BUILD.bazel").touch()
+        (stub / "BUILD.bazel").write_text("".join(f"{_TARGET.format(target=target)}\n" for target in targets))
         modules[name] = stub
     (modules["buildozer"] / "buildozer_binary.bzl").write_text(_BUILDOZER_EXTENSION)
     options = [
