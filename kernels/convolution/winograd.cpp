@@ -274,7 +274,8 @@ WinogradPlan plan_winograd_convolution(const WinogradGeometry& geometry) {
   plan.block_channels = std::min(kBlockChannels, geometry.channels);
   plan.weights_stride = plan.block_channels * std::min(kStripColumns, plan.filled_out_channels) + 16;
   plan.scratch_size =
-      divide_up(plan.places * (plan.place_stride + plan.weights_stride + plan.sums_stride) + geometry.channels, 16) * 16;
+      divide_up(plan.places * (plan.place_stride + plan.weights_stride + plan.sums_stride) + geometry.channels, 16) *
+      16;
   return plan;
 }
 
@@ -304,9 +305,9 @@ bool read_winograd_geometry(const Tensor& in, const Tensor& weight, int64_t out_
   geometry.tile_outputs = tile;
   ET_CHECK_OR_RETURN_FALSE(tile == 2 || tile == 4, "tiles have 2 or 4 outputs in a row, not %lld",
                            static_cast<long long>(tile));
-  ET_CHECK_OR_RETURN_FALSE(
-      weight.size(0) == 1 && has_panels(weight, 1, out_channels, kKernelPlaces * geometry.channels, /*has_pairs=*/false),
-      "the shape of the weights does not match the numbers of channels: export the program again");
+  ET_CHECK_OR_RETURN_FALSE(weight.size(0) == 1 && has_panels(weight, 1, out_channels, kKernelPlaces * geometry.channels,
+                                                             /*has_pairs=*/false),
+                           "the shape of the weights does not match the numbers of channels: export the program again");
   return true;
 }
 

@@ -32,7 +32,7 @@ struct WinogradPlan : WinogradGeometry {
   int64_t parts;
   int64_t block_tiles;
   int64_t block_channels;  // input channels of the kernels that are transformed together
-  int64_t place_stride;  // floats from the tiles of one place to those of the next
+  int64_t place_stride;    // floats from the tiles of one place to those of the next
   int64_t weights_stride;
   int64_t sums_stride;
   int64_t scratch_size;  // floats of memory for a part of the work

@@ -7,16 +7,16 @@ namespace rules_executorch::kernels {
 
 /// The number of rows and of columns of a kernel.
 constexpr int64_t kWinogradKernelSize = 3;
-/// The points at which polynomials are evaluated, without infinity, by the outputs of a tile in each dimension. With the
-/// points of tiles of 4, sums are three times as exact as with 0, 1, -1, 2 and -2.
+/// The points at which polynomials are evaluated, without infinity, by the outputs of a tile in each dimension. With
+/// the points of tiles of 4, sums are three times as exact as with 0, 1, -1, 2 and -2.
 constexpr double kWinogradPointsOf2[] = {0, 1, -1};
 constexpr double kWinogradPointsOf4[] = {0, 0.625, -0.625, 1.5, -1.5};
 
 /// The transforms of one dimension for tiles of kOutputs outputs. Source: Lavin and Gray, "Fast Algorithms for
-/// Convolutional Neural Networks" (2016), where inputs are multiplied by the matrix B^T, kernels by G and sums by A^T. The
-/// functions accept vectors of floats and single numbers, and may run at compile time. The values of a kernel's polynomial
-/// are divided by the product of the point's distances to the other points (Toom and Cook), so that the transforms of
-/// inputs and sums need no division.
+/// Convolutional Neural Networks" (2016), where inputs are multiplied by the matrix B^T, kernels by G and sums by A^T.
+/// The functions accept vectors of floats and single numbers, and may run at compile time. The values of a kernel's
+/// polynomial are divided by the product of the point's distances to the other points (Toom and Cook), so that the
+/// transforms of inputs and sums need no division.
 template <int kOutputs>
 struct WinogradTransform;
 

@@ -12,7 +12,8 @@ using namespace rules_executorch::kernels;
 Tensor& winograd_convolution_out(KernelRuntimeContext& ctx, const Tensor& in, const Tensor& weight,
                                  const std::optional<Tensor>& bias, const std::optional<Tensor>& addend,
                                  int64_t out_channels, int64_t tile, ArrayRef<int64_t> padding,
-                                 ArrayRef<int64_t> end_padding, std::string_view activation, double minimum, double maximum, Tensor& out) {
+                                 ArrayRef<int64_t> end_padding, std::string_view activation, double minimum,
+                                 double maximum, Tensor& out) {
   // Check
   WinogradGeometry geometry;
   ET_KERNEL_CHECK(ctx, in.scalar_type() == ScalarType::Float, InvalidArgument, out);

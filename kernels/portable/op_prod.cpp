@@ -20,7 +20,7 @@ struct Product {
 
 template <ET_OPERATOR_NAME_TYPE op_name>
 Tensor& reduce_by_product(KernelRuntimeContext& ctx, const Tensor& in, const DimSet& dims, bool keepdim,
-                std::optional<ScalarType> dtype, Tensor& out) {
+                          std::optional<ScalarType> dtype, Tensor& out) {
   // Common dtype: as in PyTorch, the dtype of out if `dtype` is missing.
   const ScalarType common_type = dtype.value_or(out.scalar_type());
 

@@ -8,8 +8,8 @@ namespace rules_executorch::kernels::simd {
 
 #if defined(__x86_64__) && defined(__GNUC__)
 
-// All processors with AVX2 have F16C, for which __builtin_cpu_supports of Clang 14 has no name. The instruction cpuid is
-// slow on virtual machines.
+// All processors with AVX2 have F16C, for which __builtin_cpu_supports of Clang 14 has no name. The instruction cpuid
+// is slow on virtual machines.
 bool has_half_conversions() { return __builtin_cpu_supports("avx2"); }
 
 [[gnu::target("avx,f16c")]] int64_t convert_eights(const uint16_t* from, float* to, int64_t n) {

@@ -353,7 +353,7 @@ class ProgramCheck {
   std::vector<uint64_t> buffers_;
   std::vector<MethodValue> values_;
   std::vector<size_t> listed_;
-  std::vector<bool> views_;  // for each operator, whether it is kView
+  std::vector<bool> views_;               // for each operator, whether it is kView
   std::vector<size_t> delegate_tensors_;  // for each delegate, the number of tensors of a call
 };
 

@@ -152,8 +152,8 @@ class GraphCheck {
   // Checks that there is a scale for each channel, in a constant or in the FlatBuffer.
   void CheckScales(size_t params, int inline_scales, int constant, int count, uint32_t channels, size_t size) const {
     const uint32_t index = file_.Number<uint32_t>(params, constant);
-    const uint64_t scales = index != 0 ? file_.Number<uint32_t>(params, count)
-                                       : file_.Elements(params, inline_scales, sizeof(float)).size;
+    const uint64_t scales =
+        index != 0 ? file_.Number<uint32_t>(params, count) : file_.Elements(params, inline_scales, sizeof(float)).size;
     if (index != 0) {
       CheckConstant(index, scales * size * 8);
     }

@@ -66,7 +66,7 @@ class Arm64Test(absltest.TestCase):
             _make_workspace(guide.files(section)), "--noenable_workspace", *_without_network(), all_sets=True
         )
         commands = [c for block in guide.blocks(section) for c in guide.of_block(block) if c.text.startswith("bazel ")]
-        self.assertLen(commands, 3)
+        self.assertEqual(len(commands), 3)
         with workspace:
             for command in commands:
                 run = workspace.bazel(*shlex.split(command.text)[1:])

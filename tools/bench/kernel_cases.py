@@ -88,7 +88,9 @@ class Case:
     @property
     def is_defined(self) -> bool:
         """Whether PyTorch's out variant always has correct results. One is wrong for channels last."""
-        return not re.search(r"empty|rand|normal|uniform|exponential|multinomial|dropout|batch_norm_legit\.", self.operator)
+        return not re.search(
+            r"empty|rand|normal|uniform|exponential|multinomial|dropout|batch_norm_legit\.", self.operator
+        )
 
     def inputs(self) -> list[Any]:
         """Returns the arguments, which are the same in each process."""

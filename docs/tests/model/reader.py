@@ -10,6 +10,8 @@ labels = Path("docs/tests/model/weights.txt")
 
 
 class Reader(torch.nn.Module):
+    factors: torch.Tensor
+
     def __init__(self) -> None:
         super().__init__()
         self.register_buffer("factors", torch.tensor([float(path.read_text()) for path in (weights, labels, table)]))

@@ -36,7 +36,11 @@ def _run(program: ExportedProgram, sites: Sites) -> list[Change]:
 
 def _rewrite(node: Node, convolution: PackedConvolution[Node]) -> list[Change]:
     steps = (*convolution.stride, *convolution.dilation, convolution.groups)
-    if convolution.transposed or tuple(convolution.kernel_size) != winograd_convolution.KERNEL_SIZE or set(steps) != {1}:
+    if (
+        convolution.transposed
+        or tuple(convolution.kernel_size) != winograd_convolution.KERNEL_SIZE
+        or set(steps) != {1}
+    ):
         return []
     if graphs.value(convolution.weight).dtype != torch.float32:
         return []

@@ -168,7 +168,13 @@ class OpWinogradConvolutionTest(op_tester.OpTest):
         def check_rejected(*arguments: object, outs: Sequence[torch.Tensor] = (out,)) -> None:
             self.convolution.check_rejected(*arguments, outs=list(outs), out_dim_order=_LAST, static=True)
 
-        for wrong in (torch.ones(20, 8, 3, 3), weight[:, :1].clone(), weight[:, :, :64].clone(), weight[0], weight.repeat(2, 1, 1, 1)):
+        for wrong in (
+            torch.ones(20, 8, 3, 3),
+            weight[:, :1].clone(),
+            weight[:, :, :64].clone(),
+            weight[0],
+            weight.repeat(2, 1, 1, 1),
+        ):
             check_rejected(x, wrong, None, None, 20, 4, *lists)
         for tile in (0, 3, 6, -2):
             check_rejected(x, weight, None, None, 20, tile, *lists)

@@ -74,8 +74,8 @@ class OpAvgPool2dTest(op_tester.OpTest):
                     arguments = (kernel, stride or kernel, *others)
                     backward.judge(gradient, x, *arguments, rounding=op_tester.Rounding.SUM)
         x, arguments = torch.ones(2, 4, 4), ([2], [2], [0], False, True, None)
-        for shape in ((2, 2, 3), (2, 3, 2), (1, 2, 2), (1, 2, 2, 2), (2, 2)):
-            backward.check_rejected(torch.ones(shape), x, *arguments, outs=[x])
+        for other in ((2, 2, 3), (2, 3, 2), (1, 2, 2), (1, 2, 2, 2), (2, 2)):
+            backward.check_rejected(torch.ones(other), x, *arguments, outs=[x])
         backward.check_rejected(torch.ones(2, 2, 2), x, *arguments[:-1], 0, outs=[x])
 
     def test_adaptive_gradients(self) -> None:
@@ -86,8 +86,8 @@ class OpAvgPool2dTest(op_tester.OpTest):
                     gradient = op_tester.make_tensor((*shape[:-2], *size), dtype)
                     backward.judge(gradient, op_tester.make_tensor(shape, dtype), rounding=op_tester.Rounding.SUM)
         x = torch.ones(2, 4, 4)
-        for shape in ((2, 0, 3), (3, 2, 2), (1, 2, 2, 2), (2, 2)):
-            backward.check_rejected(torch.ones(shape), x, outs=[x])
+        for other in ((2, 0, 3), (3, 2, 2), (1, 2, 2, 2), (2, 2)):
+            backward.check_rejected(torch.ones(other), x, outs=[x])
 
 
 if __name__ == "__main__":

@@ -32,8 +32,8 @@ class XnnpackCheckTest : public testing::Test {
   XnnpackCheckTest()
       : program_(Read()),
         header_(Find("XH00") - 4),
-        graph_begin_(header_ + FlatBuffer(program_.data(), program_.size(), program_path, Throw)
-                                   .Read<uint32_t>(header_ + 10)),
+        graph_begin_(header_ +
+                     FlatBuffer(program_.data(), program_.size(), program_path, Throw).Read<uint32_t>(header_ + 10)),
         graph_(program_.data() + graph_begin_, program_.size() - graph_begin_, program_path, Throw),
         root_(graph_.Root()) {}
 
