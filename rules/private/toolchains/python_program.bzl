@@ -1,6 +1,7 @@
 """Rule python_program."""
 
 load("@rules_python//python:py_info.bzl", "PyInfo")
+load("//rules/private/actions:runfiles_path.bzl", "runfiles_path")
 load(":toolchain_types.bzl", "PYTHON_TOOLCHAIN_TYPE")
 
 # The runfiles of the program are beside the launcher. If the program is in the runfiles of another target, the program's
@@ -33,11 +34,6 @@ export PYTHONSAFEPATH=1
 exec {interpreter} "$runfiles/{main}" "$@"
 """
 
-def _in_runfiles(ctx, file):
-    """Returns the path of a file below the runfiles' root."""
-    path = file.short_path
-    return path.removeprefix("../") if path.startswith("../") else ctx.workspace_name + "/" + path
-
 def _python_program_impl(ctx):
     runtime = ctx.toolchains[PYTHON_TOOLCHAIN_TYPE].py3_runtime
     interpreter = [runtime.interpreter] if runtime.interpreter else []
@@ -47,8 +43,8 @@ def _python_program_impl(ctx):
     ctx.actions.write(
         launcher,
         _LAUNCHER.format(
-            interpreter = '"$runfiles/{}"'.format(_in_runfiles(ctx, runtime.interpreter)) if interpreter else runtime.interpreter_path,
-            main = _in_runfiles(ctx, ctx.file.main),
+            interpreter = '"$runfiles/{}"'.format(runfiles_path(ctx.workspace_name, runtime.interpreter)) if interpreter else runtime.interpreter_path,
+            main = runfiles_path(ctx.workspace_name, ctx.file.main),
             path = ":".join(paths),
         ),
         is_executable = True,
