@@ -1,5 +1,7 @@
 """Rule emulator."""
 
+load("//rules/private/toolchains:runfiles_path.bzl", "runfiles_path")
+
 _LAUNCHER = """\
 #!/bin/sh
 # The runfiles of a test, else those of this script.
@@ -9,17 +11,13 @@ loader=$(readlink -f "$runfiles/{loader}")
 exec "$runfiles/{qemu}" -cpu "${{QEMU_CPU:-max}}" -L "${{loader%/lib/*}}" "$@"
 """
 
-def _runfiles_path(ctx, file):
-    path = file.short_path
-    return path.removeprefix("../") if path.startswith("../") else ctx.workspace_name + "/" + path
-
 def _emulator_impl(ctx):
     launcher = ctx.actions.declare_file(ctx.label.name)
     ctx.actions.write(
         launcher,
         _LAUNCHER.format(
-            loader = _runfiles_path(ctx, ctx.file.loader),
-            qemu = _runfiles_path(ctx, ctx.file.qemu),
+            loader = runfiles_path(ctx.workspace_name, ctx.file.loader),
+            qemu = runfiles_path(ctx.workspace_name, ctx.file.qemu),
         ),
         is_executable = True,
     )

@@ -1,10 +1,10 @@
 """Linking a runner with the model that it runs by default."""
 
 load("@rules_cc//cc/common:cc_info.bzl", "CcInfo")
+load("//rules/private/toolchains:runfiles_path.bzl", "runfiles_path")
 load(":cc.bzl", "FEATURES_OF_OWN_SOURCES", "compile_cc", "configure_cc", "default_link_flags", "link_cc")
 load(":dynamic_libraries.bzl", "dynamic_libraries")
 load(":label_text.bzl", "label_text")
-load(":runfiles_path.bzl", "runfiles_path")
 
 visibility(["//rules/..."])
 

@@ -2,8 +2,8 @@
 
 load("//rules/private/actions:codegen.bzl", "CODEGEN_EXEC_GROUPS", "codegen_args", "run_codegen")
 load("//rules/private/actions:label_text.bzl", "label_text")
-load("//rules/private/actions:runfiles_path.bzl", "runfiles_path")
 load("//rules/private/toolchains:find_runtime.bzl", "find_runtime", "use_runtime")
+load("//rules/private/toolchains:runfiles_path.bzl", "runfiles_path")
 
 visibility(["//rules/..."])
 

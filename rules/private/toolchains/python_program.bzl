@@ -1,7 +1,7 @@
 """Rule python_program."""
 
 load("@rules_python//python:py_info.bzl", "PyInfo")
-load("//rules/private/actions:runfiles_path.bzl", "runfiles_path")
+load(":runfiles_path.bzl", "runfiles_path")
 load(":toolchain_types.bzl", "PYTHON_TOOLCHAIN_TYPE")
 
 # The runfiles of the program are beside the launcher. If the program is in the runfiles of another target, the program's
