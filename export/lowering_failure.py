@@ -4,9 +4,13 @@ from __future__ import annotations
 
 import re
 import string
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
+import sympy
 import torch
+from torch.export import ExportedProgram
+from torch.fx import Node
+from torch.utils._sympy.numbers import int_oo
 
 from diagnostics.errors import Finding, InputError, Location
 from export.causes import causes
@@ -20,19 +24,31 @@ _GROUP_MULTIPLES = {
     "dynamic_linear": layouts.BYTE_PANEL_ROW_MULTIPLE,
     "weight_only": layouts.QUANTIZED_ROW_BLOCK_BYTES,
 }
+_UNBOUNDED = "Cannot evaluate a finite upper bound"
 _CONTROL_FLOW = re.compile(r"Unsupported control flow operator: (\w+)")
 # The line by which torch.fx says which node it runs.
 _EXECUTING = re.compile(r"^While executing %.*?call_function\[target=([\w.]+)\]", re.M)
 
 
-def of(method: Method, error: BaseException, graph_passes: Sequence[str]) -> InputError:
+def of(
+    methods: Sequence[Method],
+    exported: Mapping[str, ExportedProgram],
+    error: BaseException,
+    graph_passes: Sequence[str],
+) -> InputError:
     """Returns the error for a model that ExecuTorch does not lower.
 
     Args:
-        method: the first of the model's methods.
+        methods: the model's methods.
+        exported: the graph of each method before the lowering.
         error: ExecuTorch's exception.
         graph_passes: the names of the graph passes that ran.
     """
+    if _UNBOUNDED in text_of(error):
+        unbounded = [one for method in methods for one in _unbounded_sizes(method, exported[method.name])]
+        if unbounded:
+            return InputError(unbounded)
+    method = methods[0]
     missing = re.findall(r"'([\w:.]+)'", text_of(error)) if "Missing out variants" in text_of(error) else []
     control_flow = _CONTROL_FLOW.search(text_of(error))
     if control_flow:
@@ -95,6 +111,42 @@ def _operator(error: BaseException) -> tuple[str, ...]:
         if match := _EXECUTING.search(text_of(one)):
             return (f"the call: {match[1].removeprefix('torch.ops.')}",)
     return ()
+
+
+def _unbounded_sizes(method: Method, exported: ExportedProgram) -> Iterator[Finding]:
+    """Yields a finding for each call whose result is, or has, a size without an upper bound."""
+    nodes = exported.graph.nodes
+    sizes = set().union(*(size for node in nodes for size in _symbols_of_sizes(node)))
+    ranges = exported.range_constraints
+    unbounded = {symbol for symbol in sizes if symbol in ranges and ranges[symbol].upper == int_oo}
+    for node in nodes:
+        if made := unbounded.intersection(node.meta.get("unbacked_bindings") or ()):
+            yield _unbounded_size(method, node, made)
+
+
+def _symbols_of_sizes(node: Node) -> list[set[sympy.Symbol]]:
+    """Returns the symbols in each size of a node's tensor; nothing for a node that is no tensor."""
+    value = node.meta.get("val")
+    sizes = value.shape if isinstance(value, torch.Tensor) else ()
+    return [size.node.expr.free_symbols if isinstance(size, torch.SymInt) else set() for size in sizes]
+
+
+def _unbounded_size(method: Method, node: Node, symbols: set[sympy.Symbol]) -> Finding:
+    at, frames = method.source.frames_of_text(node.meta.get("stack_trace") or "")
+    dims = [dim for dim, size in enumerate(_symbols_of_sizes(node)) if symbols & size]
+    found = (
+        f"whose result has no upper bound in dimension {dims[0]}" if dims else "whose result is a size without a bound"
+    )
+    result, size = ("y", f"y.shape[{dims[0]}]") if dims else ("n", "n")
+    return Finding(
+        at or method.at,
+        f"{method.name}() calls {node.target}, {found}",
+        "the size depends on the values of a tensor, and ExecuTorch plans memory for the largest size.",
+        f"below the call, with `{result}` for its result, write `torch._check({size} <= BOUND)`. BOUND is a number that"
+        " no run exceeds: the program reserves memory for it, and a run with a larger size fails.",
+        frames,
+        id="unbounded-size",
+    )
 
 
 def _unsupported_control_flow(method: Method, operator: str, text: str) -> Finding:

@@ -220,7 +220,7 @@ def build(
     except BaseException as error:
         no_sdk = qualcomm.without_sdk(methods[0], for_qualcomm, error)
         names = [one.name for one in graph_passes]
-        raise no_sdk or lowering_failure.of(methods[0], error, names) from error
+        raise no_sdk or lowering_failure.of(methods, exported, error, names) from error
 
 
 class _Attempts:

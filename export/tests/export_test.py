@@ -864,6 +864,41 @@ class ErrorTest(_Files):
         )
         self.assert_error(source, "unsupported-control-flow model.py:6:1")
 
+    def test_size_without_bound(self) -> None:
+        for call in ("torch.bincount(x)", "torch.ones(x.max().item())"):
+            source = _module(f"def forward(self, x): return {call} * 2", "(torch.tensor([1, 2, 5]),)")
+            self.assert_error(source, "unbounded-size model.py:4:1")
+
+    def test_sizes_without_bound(self) -> None:
+        source = _module(
+            """
+            def forward(self, x, y):
+                x = x.repeat_interleave(y)
+                bounded = torch.bincount(x)
+                torch._check(bounded.shape[0] <= 20)
+                scale = y.max().item()
+                return x * scale, bounded, torch.bincount(y)
+            """,
+            "(torch.tensor([1, 2, 5]), torch.tensor([3, 0, 2]))",
+        )
+        expected = "unbounded-size model.py:5:1", "unbounded-size model.py:9:1"
+        self.assert_refused(lambda: self.export(source), *expected)
+
+    def test_size_with_bound(self) -> None:
+        source = _module(
+            """
+            def forward(self, x):
+                y = torch.bincount(x)
+                torch._check(y.shape[0] <= 20)
+                n = x.max().item()
+                torch._check(n <= 10)
+                return y * 2, torch.ones(n)
+            """,
+            "(torch.tensor([1, 2, 5]),)",
+        )
+        _, samples = self.export(source)
+        torch.testing.assert_close(samples["forward/0/output/0"], torch.tensor([0, 2, 2, 0, 0, 2]))
+
     def test_outputs_that_vary(self) -> None:
         source = _module(
             "def forward(self, x): return (x + 1, x) if torch.compiler.is_compiling() else x + 1", "(torch.ones(2),)"
