@@ -77,8 +77,9 @@ def _decibels(signal: float, noise: float) -> float:
 
 def _bytes(tensor: torch.Tensor) -> torch.Tensor:
     """The bytes of each element, in row-major order."""
-    dense = tensor.detach().resolve_conj().resolve_neg().reshape(-1, 1).contiguous()
-    return dense.view(torch.uint8)
+    # contiguous() keeps the strides of dimensions of size 1, which view() refuses.
+    dense = tensor.detach().resolve_conj().resolve_neg().clone(memory_format=torch.contiguous_format)
+    return dense.view(-1, 1).view(torch.uint8)
 
 
 def _text(element: torch.Tensor) -> str:

@@ -189,6 +189,7 @@ class ToleranceTest(absltest.TestCase):
         row = torch.arange(3.0)
         self.assertEqual(difference(row.expand(2, 3), row.repeat(2, 1)), "")
         self.assertEqual(difference(torch.randn(3, requires_grad=True) * 0, torch.zeros(3)), "")
+        self.assertEqual(difference(torch.arange(4)[::4], torch.tensor([0])), "")
 
     def test_equal_dtypes(self) -> None:
         for dtype in (torch.int64, torch.int32, torch.uint8):
