@@ -115,6 +115,15 @@ class InstallPackagesTest(absltest.TestCase):
         self.cache = self.folder / "lock.txt/no_folder"
         self.assertEqual(expected, self.install(app, "without"))
 
+    def test_modules_of_the_standard_library(self) -> None:
+        """The package `typing`, which old packages require, does not hide Python's own module."""
+        lock = self.requirement("typing", "3.10", typing="raise ImportError\n")
+        lock += self.requirement("enum34", "1.1", **{"enum/__init__": "raise ImportError\n"})
+        lock += self.requirement("typing_more", "1.0", typing_more="")
+        for name, options in {"by_uv": [], "by_pip": ["--uv=/bin/false"]}.items():
+            files = self.install(lock, name, *options)
+            self.assertEqual({"typing_more.py"}, {file for file in files if file.endswith(".py")})
+
     def test_lock_that_names_a_file(self) -> None:
         (self.folder / "other.txt").write_text(self.requirement("app", "1.0", app=""))
         self.assertIn("app.py", self.install("-r other.txt\n", "to"))

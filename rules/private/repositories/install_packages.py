@@ -13,6 +13,7 @@ import marshal
 import multiprocessing
 import os
 import pathlib
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -61,6 +62,21 @@ def _install_with_pip(pip: list[str], requirements: pathlib.Path, to: pathlib.Pa
     )
     if run.returncode != 0:
         sys.exit(run.stderr)
+
+
+def _delete_standard_modules(root: pathlib.Path) -> None:
+    """Deletes the modules of packages such as `typing` that the standard library has, too.
+
+    In an installed Python, the own module comes first on the path. Here, the environment's folder comes first, and a
+    backport for an old Python would break all imports.
+    """
+    for path in list(root.iterdir()):
+        if path.name.partition(".")[0] not in sys.stdlib_module_names:
+            continue
+        if path.is_dir():
+            shutil.rmtree(path)
+        else:
+            path.unlink()
 
 
 def _write(file: pathlib.Path, content: bytes) -> None:
@@ -173,8 +189,10 @@ def main(arguments: list[str]) -> None:
             bytecode = cache / "bytecode"
             bytecode.mkdir(exist_ok=True)
             precompile(directory, options.precompile, bytecode)
-        elif not (options.uv and _install_with_uv(options.uv, cache / "uv", requirements, directory)):
-            _install_with_pip(options.pip, requirements, directory)
+        else:
+            if not (options.uv and _install_with_uv(options.uv, cache / "uv", requirements, directory)):
+                _install_with_pip(options.pip, requirements, directory)
+            _delete_standard_modules(directory)
 
 
 if __name__ == "__main__":
