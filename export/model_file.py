@@ -161,6 +161,18 @@ def _method(
     else:
         if not (isinstance(value, tuple) and len(value) == 2 and isinstance(value[0], torch.nn.Module)):
             raise file.nonsense(at, what, value, f"{_CONTRACT}, or a torch.export.ExportedProgram")
+        if isinstance(value[0], torch.jit.ScriptModule):
+            raise InputError(
+                Finding(
+                    at,
+                    f"the module of {what} is TorchScript",
+                    "torch.jit.load, torch.jit.script or torch.jit.trace made the module. torch.export does not take"
+                    " TorchScript.",
+                    "make the module from its Python class, and load the weights:"
+                    " module.load_state_dict(scripted.state_dict()).",
+                    id="wrong-return-value",
+                )
+            )
         example = file.inputs(at, f"example inputs of {what}", value[1])
         if cycle := _cycle(value[0], type(value[0]).__name__, {}, set()):
             raise InputError(

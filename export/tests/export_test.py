@@ -681,6 +681,11 @@ class ErrorTest(_Files):
             "#user-code-raised",
         )
 
+    def test_torchscript(self) -> None:
+        for make in ("torch.jit.script(torch.nn.ReLU())", "torch.jit.trace(torch.nn.ReLU(), torch.ones(2))"):
+            source = f"import torch\ndef get_model():\n    return {make}, (torch.ones(2),)\n"
+            self.assert_error(source, "wrong-return-value model.py:2:1")
+
     def test_module_that_contains_itself(self) -> None:
         part = "class Part(torch.nn.Module):\n    def __init__(self, whole):\n        super().__init__()\n        "
         for before, attribute in (
