@@ -4,6 +4,8 @@ load("//rules/private/executorch:library_conflict.bzl", "library_conflict")
 load(":et_operator_library.bzl", "et_operator_library")
 load(":et_size_report.bzl", "et_size_report")
 load(":executorch_binary.bzl", "executorch_binary")
+load(":executorch_compiled_program.bzl", "executorch_compiled_program")
+load(":executorch_compiled_program_test.bzl", "executorch_compiled_program_test")
 load(":executorch_generated_lib.bzl", "executorch_generated_lib")
 load(":executorch_program.bzl", "executorch_program")
 load(":executorch_program_test.bzl", "executorch_program_test")
@@ -43,6 +45,7 @@ def executorch_model(
         rtol = None,
         min_snr = None,
         methods = [],
+        compiled = False,
         size = "medium",
         env = {},
         visibility = None,
@@ -62,6 +65,7 @@ def executorch_model(
       `//kernels/optimized:operators` and `//kernels/quantized:operators`. A binary of your own links `<name>_lib`.
     - `<name>_operators`, an `et_operator_library`: the program's operators.
     - `<name>_test`, an `executorch_program_test`.
+    - With `compiled`: `<name>_compiled`, an [`executorch_compiled_program`](compiled_programs.md), and `<name>_compiled_test`.
     - `<name>_size`, an `et_size_report`, and `<name>_profile`, which [profiles](profiles.md) the program. Bazel builds these two
       targets only on request.
 
@@ -93,6 +97,7 @@ def executorch_model(
       min_snr: lowest signal-to-noise ratio in decibels, as in `executorch_program_test`. Default: 20 with `quantize` and without
         `atol` and `rtol`, else 0.
       methods: methods of the program to test. Default: all methods.
+      compiled: whether there is also the program as a C++ library without ExecuTorch's runtime, and its test. Default: False.
       size: size of the test, which sets its timeout. Default: medium.
       env: environment variables of the test.
       visibility: visibility of all targets.
@@ -165,6 +170,22 @@ def executorch_model(
         methods = methods,
         **(checked | common)
     )
+    if compiled:
+        executorch_compiled_program(
+            name = name + "_compiled",
+            library = library,
+            program = program,
+            **common
+        )
+        executorch_compiled_program_test(
+            name = name + "_compiled_test",
+            size = size,
+            atol = atol,
+            min_snr = min_snr,
+            program = ":{}_compiled".format(name),
+            rtol = rtol,
+            **common
+        )
     et_size_report(
         name = name + "_size",
         binary = ":" + name,

@@ -25,6 +25,7 @@ def executorch_register_toolchains():
         "@rules_executorch//codegen:toolchain",
         "@rules_executorch//runtime:toolchain",
         "@rules_executorch//runtime:linux_arm64_toolchain",
+        "@rules_executorch//runtime:headers_toolchain",
         "@rules_executorch//runtime:torch_toolchain",
         "@executorch_host_python//:tools_toolchain",
         "@executorch_host_python//:toolchain",

@@ -15,6 +15,7 @@ COMMANDS = {
     "bind": "finds the kernels in the libraries and adapts those without a context",
     "prune": "leaves dtypes that are not selected out of kernels",
     "check": "checks that no kernel of a binary is registered twice, and none of its program missing",
+    "compile": "writes a program as C++ that calls kernels without the runtime",
     "bundle": "puts a binary and the files that it needs into a folder and a tar archive",
     "size": "writes the binary size by operator",
     "size_limit": "fails where a binary has more bytes than a limit",

@@ -55,7 +55,7 @@ _KIND_NAMES = {number: kind for kind, number in program_fields.VALUES.items()}
 # The kinds of values with several tensors, and the numbers of the fields with the tensors.
 _LISTS = {kind: program_fields.FIELDS[f"{kind}.Items"] for kind in ("TensorList", "OptionalTensorList")}
 # Exceptions that the reader raises for invalid offsets.
-_BROKEN = (struct.error, LookupError, ValueError)
+BROKEN = (struct.error, LookupError, ValueError)
 
 
 def read(path: str, name: str) -> Program:
@@ -67,6 +67,40 @@ def read(path: str, name: str) -> Program:
 
     Raises:
         InputError: the file is not a complete program.
+    """
+    data = load(path, name)
+    calls: defaultdict[str, Calls] = defaultdict(Calls)
+    methods: list[str] = []
+    backends: set[str] = set()
+    try:
+        buffer = flatbuffer.Buffer(data)
+        version_field, plans_field = buffer.fields(buffer.root, _PROGRAM)
+        version = buffer.int32(version_field)
+        if version > MAX_VERSION:
+            raise InputError(_newer(name, version))
+        budget = Budget(len(data))
+        plans = buffer.tables(budget.spent(buffer.vector(plans_field)))
+        for plan in plans:
+            method = _Method(buffer, plan, budget)
+            method.read(calls)
+            methods.append(method.name())
+            backends.update(method.backends())
+    except BROKEN as error:
+        raise broken(name, error) from error
+    if not plans:
+        raise _damaged(name, "the program has no methods")
+    return Program(calls, tuple(methods), frozenset(backends))
+
+
+def load(path: str, name: str) -> memoryview:
+    """Returns the data of a program that may be bundled.
+
+    Args:
+        path: the program's file.
+        name: the program's name in errors, for example the label.
+
+    Raises:
+        InputError: the file cannot be read, is not a program, or is truncated.
     """
     try:
         data = _map(path)
@@ -80,29 +114,12 @@ def read(path: str, name: str) -> Program:
                 fix="name an existing .pte file",
             )
         ) from error
-    calls: defaultdict[str, Calls] = defaultdict(Calls)
-    methods: list[str] = []
-    backends: set[str] = set()
     try:
         data = _unbundled(data, name)
         _check_is_program(data, name)
-        buffer = flatbuffer.Buffer(data)
-        version_field, plans_field = buffer.fields(buffer.root, _PROGRAM)
-        version = buffer.int32(version_field)
-        if version > MAX_VERSION:
-            raise InputError(_newer(name, version))
-        budget = _Budget(len(data))
-        plans = buffer.tables(budget.spent(buffer.vector(plans_field)))
-        for plan in plans:
-            method = _Method(buffer, plan, budget)
-            method.read(calls)
-            methods.append(method.name())
-            backends.update(method.backends())
-    except _BROKEN as error:
-        raise _damaged(name, f"the program is damaged: its content cannot be followed ({error})") from error
-    if not plans:
-        raise _damaged(name, "the program has no methods")
-    return Program(calls, tuple(methods), frozenset(backends))
+    except BROKEN as error:
+        raise broken(name, error) from error
+    return data
 
 
 def _map(path: str) -> memoryview:
@@ -125,7 +142,7 @@ def _unbundled(data: memoryview, name: str) -> memoryview:
     return data[start : start + size]
 
 
-class _Budget:
+class Budget:
     """Limits the work by the file's size.
 
     A valid file cannot have more parts than 32-bit words. A malicious file of a few kilobytes could refer to the same
@@ -149,7 +166,7 @@ class _Budget:
 class _Method:
     """A method of a program. Each value is read once, for the first call with the value."""
 
-    def __init__(self, buffer: flatbuffer.Buffer, plan: int, budget: _Budget) -> None:
+    def __init__(self, buffer: flatbuffer.Buffer, plan: int, budget: Budget) -> None:
         self._buffer = buffer
         self._plan = plan
         self._budget = budget
@@ -293,6 +310,11 @@ def _newer(name: str, version: int) -> Finding:
         cause="the model was exported by a newer version of ExecuTorch than the runtime is of",
         fix="export with the version of ExecuTorch that the runtime is of, or use a newer runtime",
     )
+
+
+def broken(name: str, error: Exception) -> InputError:
+    """Returns the error for a program with invalid offsets, which raised one of BROKEN."""
+    return _damaged(name, f"the program is damaged: its content cannot be followed ({error})")
 
 
 def _damaged(name: str, found: str) -> InputError:

@@ -71,7 +71,8 @@ struct Bags {
       ET_CHECK_OR_RETURN_FALSE(from <= to, "the offset %lld is out of order or behind the indices",
                                static_cast<long long>(from));
     }
-    for (int64_t i = 0; i < indices.numel(); ++i) {
+    const int64_t used = count > 0 ? end_of_sum(count - 1) : indices.numel();
+    for (int64_t i = 0; i < used; ++i) {
       const int64_t index = whole_number_at(indices, i);
       ET_CHECK_OR_RETURN_FALSE(index >= 0 && index < weight.size(0), "index %lld is out of bounds",
                                static_cast<long long>(index));
@@ -172,7 +173,8 @@ std::tuple<Tensor&, Tensor&, Tensor&, Tensor&> _embedding_bag_out(KernelRuntimeC
   ET_KERNEL_CHECK(ctx, !include_last_offset || offsets.numel() > 0, InvalidArgument, results);
   const int64_t count = offsets.numel() - (include_last_offset ? 1 : 0);
   // PyTorch has a faster way for these.
-  const bool is_plain = mode != kBagMax && padding_idx < 0 && type != ScalarType::Double;
+  const bool has_rows = ConstStridedView(weight).strides[1] == 1;
+  const bool is_plain = mode != kBagMax && padding_idx < 0 && type != ScalarType::Double && has_rows;
   const bool is_plain_sum = is_plain && mode == kBagSum;
   const Bags bags{weight, indices,     offsets, per_sample_weights, static_cast<BagMode>(mode),
                   count,  padding_idx, is_plain};

@@ -22,14 +22,8 @@ std::tuple<Tensor&, Tensor&> frexp_Tensor_out(KernelRuntimeContext& ctx, const T
   ET_KERNEL_CHECK(ctx, resize_like(mantissa, in), InvalidArgument, results);
   ET_KERNEL_CHECK(ctx, resize_like(exponent, in), InvalidArgument, results);
 
-  // Compute
+  // Compute: the mantissas last, since they may have the memory of the input.
   ET_SWITCH_FLOAT_TYPES(compute_type(in.scalar_type()), ctx, op_name, CTYPE, [&] {
-    elementwise(
-        [](CTYPE x) -> CTYPE {
-          int power;
-          return std::frexp(x, &power);
-        },
-        mantissa, in);
     elementwise(
         [](CTYPE x) -> int32_t {
           // C leaves the exponent of infinities and NaN open.
@@ -37,6 +31,12 @@ std::tuple<Tensor&, Tensor&> frexp_Tensor_out(KernelRuntimeContext& ctx, const T
           return std::isfinite(x) ? (std::frexp(x, &power), power) : 0;
         },
         exponent, in);
+    elementwise(
+        [](CTYPE x) -> CTYPE {
+          int power;
+          return std::frexp(x, &power);
+        },
+        mantissa, in);
   });
   return results;
 }

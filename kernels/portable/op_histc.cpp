@@ -3,6 +3,7 @@
 #include <optional>
 #include <tuple>
 
+#include "kernels/copy/reshape.h"
 #include "kernels/parallel/block.h"
 #include "kernels/tensors/convert.h"
 #include "kernels/tensors/resize.h"
@@ -118,20 +119,32 @@ bool check_histogram(const Tensor& in, int64_t bins, const std::optional<ArrayRe
   ET_CHECK_OR_RETURN_FALSE(tensors_have_same_dtype(in, hist, bin_edges),
                            "the results have another dtype than the input");
   ET_CHECK_OR_RETURN_FALSE(
-      !weight.has_value() || (tensors_have_same_dtype(in, *weight) && weight->sizes() == in.sizes()),
-      "the weights have another dtype or other sizes than the input");
+      !weight.has_value() || (tensors_have_same_dtype(in, *weight) && weight->numel() == in.numel()),
+      "the weights have another dtype than the input, or not one for each element");
   return true;
 }
 
-/// The element of `tensor` with the same indices as element `i` of `in` in the order of memory.
+/// Sets `ordered` to the weights of the elements of `in`, in the order of memory of `in`. As in PyTorch, both are
+/// paired in row-major order, whatever their shapes. Returns false if there is no memory for a copy.
 template <typename T>
-T element_beside(const ConstStridedView& in, const int64_t* order, const ConstStridedView& tensor, int64_t i) {
-  int64_t offset = 0;
-  for (int64_t d = in.rank - 1; d >= 0; --d) {
-    offset += i % in.sizes[order[d]] * tensor.strides[order[d]];
-    i /= in.sizes[order[d]];
+bool order_as(KernelRuntimeContext& ctx, const Tensor& in, const Tensor& weight, const T*& ordered) {
+  const ConstStridedView elements(in);
+  const ConstStridedView weights(weight);
+  if (elements.rank == weights.rank && std::equal(elements.sizes, elements.sizes + elements.rank, weights.sizes) &&
+      std::equal(elements.strides, elements.strides + elements.rank, weights.strides)) {
+    ordered = weight.const_data_ptr<T>();
+    return true;
   }
-  return reinterpret_cast<const T*>(tensor.data)[offset];
+  const auto memory = ctx.allocate_temp(weight.nbytes(), alignof(T));
+  if (!memory.ok()) {
+    return false;
+  }
+  StridedView copied;
+  static_cast<StridedShape&>(copied) = elements;
+  copied.data = static_cast<char*>(*memory);
+  copy_reshaped(weights, copied);
+  ordered = static_cast<const T*>(*memory);
+  return true;
 }
 
 template <typename T>
@@ -154,21 +167,19 @@ void histogram(KernelRuntimeContext& ctx, const Tensor& in, int64_t bins, const 
   ET_KERNEL_CHECK(ctx, resize_to_size(hist, {&bins, 1}) && resize_to_size(bin_edges, {&count, 1}), InvalidArgument, );
 
   // Compute
+  const T* weights = nullptr;
+  ET_KERNEL_CHECK(ctx, !weight.has_value() || order_as(ctx, in, *weight, weights), MemoryAllocationFailed, );
   T* const edges = bin_edges.mutable_data_ptr<T>();
   T* const sums = hist.mutable_data_ptr<T>();
   for (int64_t i = 0; i <= bins; ++i) {
     edges[i] = edge(i, ends, bins);
   }
   std::fill_n(sums, bins, T(0));
-  const ConstStridedView view(in);
-  const ConstStridedView weights = weight.has_value() ? ConstStridedView(*weight) : ConstStridedView();
-  int64_t order[kTensorDimensionLimit];
-  view.memory_order(order);
   for_each_block_of<T>(in, [&](const T* values, int64_t start, int64_t n) {
     for (int64_t i = 0; i < n; ++i) {
       const int64_t bin = bin_between(edges, values[i], ends, bins);
       if (bin >= 0) {
-        sums[bin] += weight.has_value() ? element_beside<T>(view, order, weights, start + i) : T(1);
+        sums[bin] += weights != nullptr ? weights[start + i] : T(1);
       }
     }
   });

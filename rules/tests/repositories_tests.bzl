@@ -17,11 +17,13 @@ load("//rules/private/repositories:runtime_repository.bzl", "executorch_lines")
 # buildifier: disable=bzl-visibility
 load(
     "//rules/private/repositories:version_check.bzl",
+    "ENVIRONMENT_ERR",
     "MISFIT_ERR",
     "PYTHON_ERR",
     "UNKNOWN_WARNING",
     "UNTESTED_WARNING",
     "caution",
+    "environment_misfit",
     "minor_version",
     "misfit",
     "nearest_version",
@@ -159,6 +161,32 @@ def _python_misfit_test_impl(ctx):
 
 _python_misfit_test = unittest.make(_python_misfit_test_impl)
 
+def _environment_misfit_test_impl(ctx):
+    env = unittest.begin(ctx)
+    head = "Wheel-Version: 1.0\nRoot-Is-Purelib: false\n"
+    python = struct(path = "/python3", minor = 11)
+    for tags in ["", "Tag: py3-none-any\n", "Tag: cp310-abi3-linux_x86_64\n", "Tag: cp311-cp311-linux_x86_64\n"]:
+        wheels = {"absl_py": head, "torch": head + tags}
+        asserts.equals(env, None, environment_misfit("env", "python", wheels, python, "/site-packages"), tags)
+    for tag, built in {
+        "cp312-cp312-manylinux_2_28_x86_64\nTag: cp312-cp312-linux_x86_64": 12,
+        "cp313-cp313t-linux_x86_64": 13,
+        "cp39-cp39-linux_x86_64\r": 9,
+    }.items():
+        wheels = {"absl_py": head + "Tag: py3-none-any\n", "torch": "{}Tag: {}\n".format(head, tag)}
+        asserts.equals(env, ENVIRONMENT_ERR.format(
+            built = built,
+            minor = 11,
+            name = "env",
+            package = "torch",
+            path = "/python3",
+            place = "/site-packages",
+            tag = "python",
+        ), environment_misfit("env", "python", wheels, python, "/site-packages"))
+    return unittest.end(env)
+
+_environment_misfit_test = unittest.make(_environment_misfit_test_impl)
+
 def _versions_test_impl(ctx):
     """What the checks and tools/lock assume of the table."""
     env = unittest.begin(ctx)
@@ -295,6 +323,7 @@ def repositories_test_suite(name):
         _absolute_folders_test,
         _bazel_version_test,
         _caution_test,
+        _environment_misfit_test,
         _executorch_lines_test,
         _install_error_test,
         _misfit_test,

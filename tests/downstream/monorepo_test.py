@@ -69,6 +69,12 @@ class MonorepoTest(absltest.TestCase):
         run = self.workspace.succeed("run", "//:classifier", "--", "--check")
         self.assertIn("PASSED: 1 samples", run.stdout)
 
+    def test_environment_of_another_version(self) -> None:
+        other = f"--repo_env=EXECUTORCH_PYTHON={self.python}"
+        wrong = self.workspace.bazel("build", "--nobuild", other, "//:classifier.pte")
+        self.assertIn(f"for {_OF_PACKAGES}, of ", wrong.stderr)
+        self.assertIn(f": expected {_version(self.python)}, the version of {self.python}.", wrong.stderr)
+
     def test_export_without_worker(self) -> None:
         self.workspace.succeed("build", "--strategy=EtExport=sandboxed", "//:classifier.pte")
 

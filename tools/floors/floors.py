@@ -50,6 +50,7 @@ FLOORS: tuple[tuple[str, ...], ...] = (
         "rules/private/repositories",
         "runtime/aoti",
         "runtime/aten",
+        "runtime/compiled",
         "runtime/torch",
     ),
     (
@@ -64,6 +65,7 @@ FLOORS: tuple[tuple[str, ...], ...] = (
     ),
     ("codegen/checks", "codegen/inputs", "rules"),
     ("codegen/cpp", "codegen/facts", "codegen/pages", "codegen/python"),
+    ("codegen/compiled",),
     ("codegen/commands",),
     ("codegen", "export", "profiles"),
     ("qnn", "torch_ops"),

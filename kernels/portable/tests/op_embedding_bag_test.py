@@ -39,6 +39,25 @@ class OpEmbeddingBagTest(op_tester.OpTest):
                 self.bag().judge(*call, rounding=op_tester.Rounding.SUM)
         self.bag().judge(weight, index, offset, False, SUM, False, factors[:5], False, -1)
 
+    def test_dim_orders(self) -> None:
+        """Tests that the second result and what include_last_offset means depend on the dim order of the weights."""
+        index = torch.tensor([1, 2, 2, 3, 0, 1])
+        for dtype, shape, order in itertools.product(
+            op_tester.FLOAT_DTYPES, ((4, 3), (4, 1), (4, 0)), op_tester.dim_orders(2)
+        ):
+            weight, factors = op_tester.make_tensor(shape, dtype, dim_order=order), op_tester.make_tensor((6,), dtype)
+            for end, mode, last in itertools.product((4, 6), (SUM, MEAN, MAX), (False, True)):
+                for given in (None, factors):
+                    call = (weight, index, torch.tensor([0, 2, end]), False, mode, False, given, last)
+                    self.bag().judge(*call, rounding=op_tester.Rounding.SUM)
+
+    def test_indices_behind_the_last_offset(self) -> None:
+        """Tests that indices that no sum reads may be out of bounds."""
+        weight, offset = op_tester.make_tensor((4, 3), torch.float32), torch.tensor([0, 2])
+        for mode, padding, unused in itertools.product((SUM, MEAN, MAX), (-1, 2), (0, 4, -1, 2**62)):
+            for end in (offset, offset[:1]):
+                self.bag().judge(weight, torch.tensor([1, 2, unused]), end, False, mode, False, None, True, padding)
+
     def test_special_values(self) -> None:
         values = op_tester.special_values(torch.float32)
         index, offset = torch.arange(len(values)), torch.arange(0, len(values), 3)
@@ -62,6 +81,8 @@ class OpEmbeddingBagTest(op_tester.OpTest):
             (weight, index[None], offset),
             (weight, index, offset[None]),
             (weight, index.float(), offset),
+            (weight, index.to(torch.int8), offset),
+            (weight, index, offset.to(torch.int8)),
             (weight[0], index, offset),
             (weight, index, offset, False, 3),
             (weight, index, offset, False, -1),

@@ -75,6 +75,21 @@ class OpHistogramTest(op_tester.OpTest):
             for bins in (10, 77):
                 histogram.check(x, bins)
 
+    def test_histogram_of_weights_in_another_shape(self) -> None:
+        """Tests that elements and weights are paired in row-major order."""
+        histogram = self.op("aten::histogram.bin_ct_out")
+        for dtype in op_tester.FLOAT_DTYPES:
+            weight = torch.arange(24, dtype=dtype)
+            for order in op_tester.dim_orders(3):
+                x = op_tester.make_tensor((2, 3, 4), dtype, dim_order=order)
+                for shape in ((24,), (4, 6), (3, 2, 4), (1, 2, 3, 4)):
+                    for weight_order in op_tester.dim_orders(len(shape)):
+                        ordered = op_tester.with_dim_order(weight.reshape(shape), weight_order)
+                        histogram.check(x, 5, range=(-3.0, 3.0), weight=ordered)
+        pairs = ((), (1, 1)), ((1,), ()), ((0,), (2, 0))
+        for shape, weight_shape in pairs:
+            histogram.check(torch.ones(shape), 2, range=(0.0, 2.0), weight=torch.ones(weight_shape))
+
     def test_histogram_ranges(self) -> None:
         histogram = self.op("aten::histogram.bin_ct_out")
         for line in ([2.0, 2.0], [NAN, 1.0], [INF, 1.0], []):

@@ -66,6 +66,18 @@ class OpUniqueTest(op_tester.OpTest):
                 self.check("aten::_unique2.out", x, True, False, True)
                 self.check("aten::unique_consecutive.out", x, True, True, None)
 
+    def test_nan_in_items(self) -> None:
+        """Tests that items with NaN do not separate equal items. PyTorch's order of them is undefined."""
+        nan = float("nan")
+        for dtype in op_tester.FLOAT_DTYPES:
+            x = torch.tensor([[1, 0], [nan, 0], [0, 0], [nan, 0], [1, 0], [0, nan]], dtype=dtype)
+            outs = [x, torch.empty(6).long(), torch.empty(6).long()]
+            items, inverse, counts = self.op("aten::unique_dim.out").run(x, 0, True, True, True, outs=outs)
+            expected = torch.tensor([[0, 0], [0, nan], [1, 0], [nan, 0], [nan, 0]], dtype=dtype)
+            torch.testing.assert_close(items, expected, rtol=0, atol=0, equal_nan=True)
+            self.assertEqual(inverse.tolist(), [2, 3, 0, 4, 2, 1])
+            self.assertEqual(counts.tolist(), [1, 1, 2, 1, 1])
+
     def test_shapes(self) -> None:
         for shape in ((), (0,), (1,), (2, 0, 3)):
             self.check_all(torch.ones(shape))

@@ -30,6 +30,7 @@ _PARAMETERS_IN_TENSORS = tuple(
 _REFUSED_THERE = "ExecuTorch's kernels also reject them, or ExecuTorch has no kernel of the operator."
 _BILINEAR = ("aten::_upsample_bilinear2d_aa.out", "aten::upsample_bilinear2d.vec_out")
 _FOURIER = ("aten::_fft_c2c.out", "aten::_fft_c2r.out", "aten::_fft_r2c.out")
+_BAGS = (False, 0, False, None, False, -1)
 _PADS = tuple(f"aten::{kind}_pad{rank}d.out" for kind in ("reflection", "replication") for rank in (1, 2, 3))
 
 
@@ -156,18 +157,51 @@ DEPARTURES = (
         refused=_HALVES,
     ),
     Departure(
-        name="Bools in index_reduce",
+        name="Bools and complex numbers in index_reduce",
         operators=("aten::index_reduce.out",),
-        what="Bools are rejected.",
-        reason="PyTorch reduces Bools of some shapes only.",
+        what="Bools and complex numbers are rejected.",
+        reason="PyTorch reduces them in some shapes only.",
         outcome=Outcome.KERNEL_REFUSES,
-        applies=lambda call, _: call.dtype == torch.bool,
+        applies=lambda call, _: call.dtype == torch.bool or call.dtype.is_complex,
         example=lambda: Call(
             "aten::index_reduce.out",
             (torch.ones(2, 3) > 0, 1, torch.tensor([0, 0]), torch.ones(2, 2) > 0, "prod"),
             {"include_self": True},
         ),
-        refused=frozenset({torch.bool}),
+        refused=_COMPLEX | {torch.bool},
+    ),
+    Departure(
+        name="dtypes of indices in embedding_bag",
+        operators=("aten::_embedding_bag.out",),
+        what="Other indices and offsets than Int and Long are rejected.",
+        reason="PyTorch rejects them in an export. Elsewhere it promotes one of both to the dtype of the other.",
+        outcome=Outcome.KERNEL_REFUSES,
+        applies=lambda call, _: not {call.args[1].dtype, call.args[2].dtype} <= {torch.int32, torch.int64},
+        example=lambda: Call(
+            "aten::_embedding_bag.out",
+            (torch.ones(4, 3), torch.tensor([1, 2]), torch.tensor([0, 1]).char(), *_BAGS),
+            {},
+        ),
+    ),
+    Departure(
+        name="bags of embedding_bag",
+        operators=("aten::_embedding_bag.out",),
+        what="Indices of another rank than one, and offsets that do not ascend, are rejected.",
+        reason="PyTorch checks the rank in torch.nn.functional only, and the order not at all.",
+        outcome=Outcome.KERNEL_REFUSES,
+        applies=lambda call, _: call.args[1].dim() != 1 or bool((call.args[2].diff() < 0).any()),
+        example=lambda: Call(
+            "aten::_embedding_bag.out", (torch.ones(4, 3), torch.tensor([[1], [2]]), torch.tensor([0, 1]), *_BAGS), {}
+        ),
+    ),
+    Departure(
+        name="NaN in unique_dim",
+        operators=("aten::unique_dim.out",),
+        what="NaN is larger than all numbers, so that equal items come together.",
+        reason="PyTorch sorts by comparisons, which give no order of items with NaN. Equal items may stay apart.",
+        outcome=Outcome.WRONG,
+        applies=lambda call, _: bool(call.tensors[0].isnan().any()),
+        example=lambda: Call("aten::unique_dim.out", (torch.tensor([[1.0, math.nan, 1.0]]), 1, True, True, True), {}),
     ),
     Departure(
         name="complex numbers and unsigned integers",

@@ -33,6 +33,9 @@ def crashes(call: Call) -> bool:
     if call.operator == "aten::max_pool2d_with_indices_backward.grad_input":
         x, indices = call.args[1], call.args[7]
         return bool(((indices < -1) | (indices >= x.shape[-2:].numel())).any())
+    if call.operator == "aten::_adaptive_avg_pool2d_backward.out":
+        gradient, x = call.args
+        return bool(gradient.shape[:-2] != x.shape[:-2])
     if call.operator in ("aten::_fft_c2c.out", "aten::_fft_c2r.out", "aten::_fft_r2c.out"):
         dims, rank = call.args[1], call.args[0].dim()
         return len({*dims}) < len(dims) or not all(-rank <= dim < rank for dim in dims)

@@ -1,6 +1,7 @@
 """The sources that the code generator writes for a library of operators, and how they are compiled."""
 
-load("//rules/private/toolchains:find_runtime.bzl", "find_runtime")
+load("//rules/private/toolchains:find_runtime.bzl", "find_headers", "find_runtime", "has_runtime")
+load("//rules/private/toolchains:registry_size.bzl", "DEFAULT_MAX_KERNELS")
 load(":cc.bzl", "compile_cc", "merge_objects", "tree_compile_flags")
 load(":codegen.bzl", "codegen_args", "run_codegen")
 load(":label_text.bzl", "label_text")
@@ -11,7 +12,7 @@ def generate(ctx, inputs, outputs, flags, declared, progress_message, kernel_yam
     """Runs `codegen generate`.
 
     Args:
-      ctx: of a rule with CODEGEN_EXEC_GROUPS and a runtime toolchain.
+      ctx: of a rule with CODEGEN_EXEC_GROUPS and use_headers().
       inputs: list[(str, File or None)], flags with the YAMLs that they name.
       outputs: dict[str, File or None], flags with what they name; without what is None.
       flags: list[str], what else is asked for.
@@ -25,7 +26,7 @@ def generate(ctx, inputs, outputs, flags, declared, progress_message, kernel_yam
     args = codegen_args(ctx, "generate")
     args.add_all(flags)
     args.add("--label", label_text(ctx.label))
-    args.add(find_runtime(ctx).max_kernels, format = "--max_kernels=%s")
+    args.add(find_runtime(ctx).max_kernels if has_runtime(ctx) else DEFAULT_MAX_KERNELS, format = "--max_kernels=%s")
     for flag, file in inputs:
         args.add(flag, file)
     args.add_all(declared, format_each = "--declared_operators=%s")
@@ -47,7 +48,7 @@ def compile_generated(cc, srcs, aten_kernels, aten, compilation_contexts, flags 
     """Compiles what the code generator wrote.
 
     Args:
-      cc: what configure_cc returned, of a rule with the attribute compiler_flags and a runtime toolchain.
+      cc: what configure_cc returned, of a rule with the attribute compiler_flags and use_headers().
       srcs: list[File or None], sources that include nothing of PyTorch, in the order of linking.
       aten_kernels: File or None, the source that calls PyTorch's operators.
       aten: EtAtenInfo, or None without aten_kernels.
@@ -58,7 +59,7 @@ def compile_generated(cc, srcs, aten_kernels, aten, compilation_contexts, flags 
       (CompilationContext, CcCompilationOutputs)
     """
     ctx = cc.ctx
-    runtime = find_runtime(ctx).program
+    runtime = find_runtime(ctx).program if has_runtime(ctx) else find_headers(ctx)
     compilation_context, objects = compile_cc(
         cc,
         srcs = [source for source in srcs if source],

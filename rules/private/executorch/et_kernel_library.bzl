@@ -10,7 +10,7 @@ load("//rules/private/actions:label_text.bzl", "label_text")
 load("//rules/private/actions:param_file.bzl", "one_line_each")
 load("//rules/private/actions:wide_kernels.bzl", "compile_shared")
 load("//rules/private/providers:et_kernel_info.bzl", "EtKernelInfo", "linking_context_beside_selected")
-load("//rules/private/toolchains:find_runtime.bzl", "find_runtime", "use_runtime")
+load("//rules/private/toolchains:find_runtime.bzl", "find_headers", "use_headers")
 
 visibility(["//rules/..."])
 
@@ -56,7 +56,7 @@ def _et_kernel_library_impl(ctx):
                 fail(UNMAPPED_SOURCE_ERR.format(label = ctx.label, file = file))
 
     cc = configure_cc(ctx, FEATURES_OF_OWN_SOURCES if ctx.attr.unity_build else [])
-    kernel_includes = find_runtime(ctx).kernel_includes
+    kernel_includes = find_headers(ctx)
     deps = [dep[CcInfo] for dep in ctx.attr.deps]
     copts = ctx.attr.copts
     if ctx.attr.declares_operators:
@@ -208,5 +208,5 @@ these operators. A YAML attribute of the generated library takes precedence.""",
     exec_groups = CODEGEN_EXEC_GROUPS | CC_LINK_EXEC_GROUPS,
     fragments = ["cpp", "platform"],
     provides = [CcInfo, EtKernelInfo],
-    toolchains = use_cc_toolchain() + use_runtime(),
+    toolchains = use_cc_toolchain() + use_headers(),
 )

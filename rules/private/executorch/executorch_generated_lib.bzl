@@ -8,6 +8,7 @@ load("//rules/private/actions:codegen.bzl", "CODEGEN_EXEC_GROUPS", "SYMBOLS_EXEC
 load("//rules/private/actions:generate.bzl", "compile_generated", "generate")
 load("//rules/private/actions:instruction_sets.bzl", "INSTRUCTION_SET_ATTRS", "instruction_sets")
 load("//rules/private/actions:isolate_kernels.bzl", "isolation_flags")
+load("//rules/private/actions:label_text.bzl", "label_text")
 load("//rules/private/actions:selective_kernels.bzl", "compile_selective_kernels")
 load("//rules/private/actions:wide_kernels.bzl", "compile_wide_kernels", "table_function", "typed_table_function")
 load("//rules/private/providers:et_aten_info.bzl", "EtAtenInfo")
@@ -20,7 +21,7 @@ load(
     "linking_context_beside_selected",
 )
 load("//rules/private/providers:et_operator_info.bzl", "EtOperatorInfo")
-load("//rules/private/toolchains:find_runtime.bzl", "find_runtime", "use_runtime")
+load("//rules/private/toolchains:find_runtime.bzl", "find_headers", "find_runtime", "has_runtime", "use_headers")
 load(":kernel_libraries.bzl", "kernel_libraries")
 
 visibility(["//rules/..."])
@@ -58,6 +59,11 @@ BUCK_ONLY_ERR = """{label}: got the attribute {parameter}, which only Buck has.
 Likely cause: the target comes from a BUCK file of ExecuTorch.
 Fix: use {replacement} instead.
 See: docs/errors.md#buck-only"""
+
+# The source of a library for a platform without a runtime. The headers and the kernels can be used there.
+_NO_RUNTIME_SOURCE = """\
+#error {label} registers kernels with ExecuTorch's runtime, and the platform {platform} has none. See docs/errors.md#no-runtime
+"""
 
 def _executorch_generated_lib_impl(ctx):
     for parameter in ctx.attr.buck_only:
@@ -113,6 +119,7 @@ def _executorch_generated_lib_impl(ctx):
         # Generated code must not get the include paths of kernels, which include PyTorch's headers.
         kernels = [CcInfo(linking_context = info.linking_context) for info in kernels]
     headers, registration, archive = _compile(cc, generated, adapters, selective, wide, kernels + libraries, aten)
+    kernels_only = _kernels_only(cc, generated, adapters, selective, headers, kernels) if not aten else None
 
     return [
         DefaultInfo(
@@ -125,6 +132,8 @@ def _executorch_generated_lib_impl(ctx):
         registration,
         EtGeneratedLibInfo(
             headers = headers,
+            kernels = kernels_only,
+            manifest = generated.manifest,
             registered = depset(
                 [] if ctx.attr.manual_registration else [generated.manifest],
                 transitive = [dep[EtGeneratedLibInfo].registered for dep in inner],
@@ -207,17 +216,16 @@ def _sources(generated, adapters):
 
 def _declared(ctx, generated, deps):
     """Returns the providers of a library without registration, which has headers only."""
-    runtime = find_runtime(ctx).program
     compilation_context, _ = compile_cc(
         configure_cc(ctx),
         public_hdrs = _headers(generated),
-        compilation_contexts = [runtime.compilation_context] + [dep.compilation_context for dep in deps],
+        compilation_contexts = [find_headers(ctx).compilation_context] + [dep.compilation_context for dep in deps],
     )
     headers = CcInfo(compilation_context = compilation_context)
     return [
         DefaultInfo(files = depset(_headers(generated))),
         headers,
-        EtGeneratedLibInfo(headers = headers, registered = depset()),
+        EtGeneratedLibInfo(headers = headers, manifest = generated.manifest, registered = depset()),
         OutputGroupInfo(manifest = depset([generated.manifest])),
     ]
 
@@ -273,8 +281,10 @@ def _compile_for_instruction_sets(cc, generated, adapters, selective, wide, aten
 def _compile(cc, generated, adapters, selective, wide, deps, aten):
     """Returns CcInfo of the headers, CcInfo of the headers with the library, and the archive."""
     ctx = cc.ctx
-    runtime = find_runtime(ctx).program
+    linking_contexts = [find_runtime(ctx).program.linking_context] if has_runtime(ctx) else []
     compilation_contexts = [dep.compilation_context for dep in deps] + ([aten.headers.compilation_context] if aten else [])
+    if not has_runtime(ctx):
+        wide = None
     if wide:
         compilation_context, objects = _compile_for_instruction_sets(
             cc,
@@ -288,7 +298,7 @@ def _compile(cc, generated, adapters, selective, wide, deps, aten):
     else:
         compilation_context, objects = compile_generated(
             cc,
-            srcs = _sources(generated, adapters),
+            srcs = _sources(generated, adapters) if has_runtime(ctx) else [_no_runtime_source(ctx)],
             aten_kernels = generated.aten_kernels,
             aten = aten,
             compilation_contexts = compilation_contexts,
@@ -303,7 +313,7 @@ def _compile(cc, generated, adapters, selective, wide, deps, aten):
         ([ctx.attr._instruction_set[CcInfo].linking_context] if wide else []) +
         [dep.linking_context for dep in deps] +
         ([aten.kernels.linking_context, aten.library.linking_context] if aten else []) +
-        [runtime.linking_context],
+        linking_contexts,
         # A linker would drop a registration at program start, since no symbol refers to it. Dtype-selective kernels come before
         # the kernel libraries in the link order, so the linker takes no object with the same kernel from these libraries.
         alwayslink = not ctx.attr.manual_registration,
@@ -313,6 +323,33 @@ def _compile(cc, generated, adapters, selective, wide, deps, aten):
         CcInfo(compilation_context = compilation_context, linking_context = linking_context),
         library.static_library or library.pic_static_library,
     )
+
+def _no_runtime_source(ctx):
+    source = ctx.actions.declare_file(ctx.label.name + "/NoRuntime.cpp")
+    text = _NO_RUNTIME_SOURCE.format(label = label_text(ctx.label), platform = label_text(ctx.fragments.platform.platform))
+    ctx.actions.write(source, text)
+    return source
+
+def _kernels_only(cc, generated, adapters, selective, headers, deps):
+    """Returns CcInfo of the headers and the kernels without the registration, for compiled programs.
+
+    The kernels are those for the narrowest of the instruction sets.
+    """
+    name = cc.ctx.label.name + "_kernels"
+    _, objects = compile_cc(
+        cc,
+        name = name,
+        srcs = [adapters],
+        user_compile_flags = cc.ctx.attr.compiler_flags,
+        compilation_contexts = [headers.compilation_context, find_headers(cc.ctx).compilation_context],
+    )
+    linking_context, _ = archive_cc(
+        cc,
+        merge_objects([objects, selective.objects]) if selective else objects,
+        ([selective.linking_context] if selective else []) + [dep.linking_context for dep in deps],
+        name = name,
+    )
+    return CcInfo(compilation_context = headers.compilation_context, linking_context = linking_context)
 
 _ATTRS = {
     "aten_bridge": attr.label(
@@ -395,5 +432,5 @@ executorch_generated_lib = rule(
     exec_groups = CODEGEN_EXEC_GROUPS | SYMBOLS_EXEC_GROUPS | CC_LINK_EXEC_GROUPS,
     fragments = ["cpp", "platform"],
     provides = [CcInfo, EtGeneratedLibInfo],
-    toolchains = use_cc_toolchain() + use_runtime(),
+    toolchains = use_cc_toolchain() + use_headers(),
 )

@@ -12,7 +12,7 @@ load("//rules/private/providers:et_aten_info.bzl", "EtAtenInfo")
 load("//rules/private/providers:et_kernel_info.bzl", "declared_operators", "has_custom_operators")
 load("//rules/private/providers:et_operator_info.bzl", "EtOperatorInfo")
 load("//rules/private/providers:torch_op_info.bzl", "TorchOpInfo")
-load("//rules/private/toolchains:find_runtime.bzl", "find_runtime", "use_runtime")
+load("//rules/private/toolchains:find_runtime.bzl", "find_runtime", "use_headers")
 load(":kernel_libraries.bzl", "kernel_libraries")
 
 visibility(["//rules/..."])
@@ -267,5 +267,5 @@ declare operators (`declares_operators`).""",
     exec_groups = CODEGEN_EXEC_GROUPS | SYMBOLS_EXEC_GROUPS | CC_LINK_EXEC_GROUPS | LOAD_CHECK_EXEC_GROUPS,
     fragments = ["cpp", "platform"],
     provides = [CcInfo, TorchOpInfo],
-    toolchains = use_cc_toolchain() + use_runtime(),
+    toolchains = use_cc_toolchain() + use_headers(),
 )

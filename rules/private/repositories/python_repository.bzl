@@ -1,7 +1,7 @@
 """Python packages as one Bazel input: a repository that pip fills from a lock with hashes."""
 
 load(":host_python.bzl", "PYTHON_ENVIRON", "find_python", "pip_command")
-load(":version_check.bzl", "caution", "misfit", "python_misfit")
+load(":version_check.bzl", "caution", "environment_misfit", "misfit", "python_misfit")
 
 visibility([
     "//codegen/binaries/tests/...",
@@ -64,12 +64,12 @@ def _normalized(package):
     return package.lower().replace("-", "_").replace(".", "_")
 
 def _installed(rctx, directory):
-    """The distributions in a site-packages directory: {normalized name: version}."""
+    """The distributions in a site-packages directory: {normalized name: struct(version, metadata: path)}."""
     found = {}
     for entry in rctx.path(directory).readdir():
         if entry.basename.endswith(".dist-info"):
             name, _, version = entry.basename.removesuffix(".dist-info").rpartition("-")
-            found[_normalized(name)] = version
+            found[_normalized(name)] = struct(metadata = entry, version = version)
     return found
 
 def _pinned(rctx, requirements, package):
@@ -280,10 +280,17 @@ def _python_repository_impl(rctx):
     else:
         place = str(rctx.attr.requirements)
         _pip_install(rctx)
-    installed = _installed(rctx, place if rctx.attr.site_packages else "site-packages")
+    distributions = _installed(rctx, place if rctx.attr.site_packages else "site-packages")
+    installed = {name: found.version for name, found in distributions.items()}
     for package in rctx.attr.packages:
         if package not in installed:
             fail(NO_PACKAGE_ERR.format(name = rctx.name, site_packages = place, package = package))
+    if rctx.attr.site_packages:
+        files = {package: distributions[package].metadata.get_child("WHEEL") for package in rctx.attr.packages}
+        wheels = {package: rctx.read(file) for package, file in files.items() if file.exists}
+        message = environment_misfit(rctx.name, rctx.attr.tag, wheels, find_python(rctx), place)
+        if message:
+            fail(message)
 
     # Not an attribute, so that Bazel fetches both at the same time.
     runtime = rctx.read(Label("@executorch_runtime//:VERSION")) if rctx.attr.has_runtime else ""

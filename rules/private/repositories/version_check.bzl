@@ -16,6 +16,13 @@ Likely cause: the lock is for another interpreter than the python3 of this machi
 Fix: name an interpreter with --repo_env=EXECUTORCH_PYTHON=/path/to/python3, or pin a version of executorch for Python \
 3.{minor}."""
 
+ENVIRONMENT_ERR = """rules_executorch: @{name} has {package} for Python 3.{built}, of {place}: expected Python 3.{minor}, the \
+version of {path}.
+
+Likely cause: the environment has another interpreter than the first python3 on the PATH.
+Fix: name the interpreter of the environment with --repo_env=EXECUTORCH_PYTHON=/path/to/python3.{built}; or give \
+executorch.{tag}(site_packages = ...) an environment of Python 3.{minor}."""
+
 UNKNOWN_WARNING = """rules_executorch: warning: @{name} has {found}, of {place}: expected versions that these rules know; \
 the nearest are {nearest}.
 
@@ -101,6 +108,47 @@ def python_misfit(name, requirements, executorch, python):
         path = python.path,
         requirements = requirements,
     )
+
+def _built_for(wheel):
+    """The minor version of Python 3 that the compiled modules of a distribution need.
+
+    Args:
+      wheel: str, the file WHEEL of the distribution.
+    Returns:
+      int, or None if the distribution has no such modules, or has some for all versions.
+    """
+    for line in wheel.split("\n"):
+        abi = line.strip().split("-")[1:2] if line.startswith("Tag: ") else []
+        if abi and abi[0].startswith("cp3"):
+            digits = abi[0].removeprefix("cp3").rstrip("t")  # A `t` is for Pythons without the global lock.
+            return int(digits) if digits.isdigit() else None
+    return None
+
+def environment_misfit(name, tag, wheels, python, place):
+    """What does not fit between an existing environment and the interpreter that runs its packages.
+
+    Args:
+      name: name of the repository.
+      tag: the module extension's tag.
+      wheels: dict[str, str], distribution to the text of its file WHEEL.
+      python: what find_python returned.
+      place: the environment's site-packages.
+    Returns:
+      str: the message, or None if all fits, or if no distribution tells its version of Python.
+    """
+    for package, wheel in wheels.items():
+        built = _built_for(wheel)
+        if built != None and built != python.minor:
+            return ENVIRONMENT_ERR.format(
+                built = built,
+                minor = python.minor,
+                name = name,
+                package = package,
+                path = python.path,
+                place = place,
+                tag = tag,
+            )
+    return None
 
 def _runtime_fits(executorch, runtime):
     """Whether a runtime, if any, is of the release of the exporter, or the one that its programs run on."""

@@ -1,7 +1,7 @@
 """Rule executorch_runtime_component."""
 
 load("@rules_cc//cc/common:cc_info.bzl", "CcInfo")
-load(":find_runtime.bzl", "find_runtime", "use_runtime")
+load(":find_runtime.bzl", "find_headers", "find_runtime", "use_headers")
 
 visibility(["//rules/..."])
 
@@ -12,6 +12,8 @@ Fix: set {component} to a C++ library in the toolchain, or remove the targets an
 See: docs/errors.md#no-runtime-component"""
 
 def _executorch_runtime_component_impl(ctx):
+    if ctx.attr.component == "kernel_includes":
+        return [DefaultInfo(), find_headers(ctx)]
     toolchain = find_runtime(ctx)
     component = getattr(toolchain, ctx.attr.component)
     if not component:
@@ -33,5 +35,5 @@ executorch_runtime_component = rule(
     },
     provides = [CcInfo],
     fragments = ["platform"],
-    toolchains = use_runtime(),
+    toolchains = use_headers(),
 )

@@ -1,0 +1,94 @@
+"""Writes a program as C++ classes, one for each method, that call kernels without ExecuTorch's runtime.
+
+    codegen compile --label //app:model --program model.pte --manifest registered.json --header model.h --source model.cpp
+
+The kernels are those of a generated library: its registered.json names the kernels, and its NativeFunctions.h declares
+them.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from absl import flags
+
+from codegen.artifacts import registered_operators
+from codegen.commands import shared_flags
+from codegen.compiled import check, files, memory_report
+from codegen.compiled.constants import Constants
+from codegen.inputs import program_content_reader, tensor_data_reader
+
+FLAGS = shared_flags.flag_values()
+
+_LABEL = shared_flags.label(FLAGS, "the compiled program")
+_PROGRAM = flags.DEFINE_string("program", None, "The program (.pte).", required=True, flag_values=FLAGS)
+_PROGRAM_NAME = flags.DEFINE_string(
+    "program_name", None, "The program's label, for errors and comments.", required=True, flag_values=FLAGS
+)
+_MANIFEST = shared_flags.registered(FLAGS)
+_NATIVE_FUNCTIONS = flags.DEFINE_string(
+    "native_functions", None, "The include path of the library's NativeFunctions.h.", required=True, flag_values=FLAGS
+)
+_NAMESPACE = flags.DEFINE_string(
+    "cpp_namespace", None, "The C++ namespace of the classes.", required=True, flag_values=FLAGS
+)
+_INCLUDE = flags.DEFINE_string("include", None, "The include path of the header.", required=True, flag_values=FLAGS)
+_HEADER = flags.DEFINE_string("header", None, "Where to write the header.", flag_values=FLAGS)
+_SOURCE = flags.DEFINE_string("source", None, "Where to write the source.", flag_values=FLAGS)
+_CONSTANTS = flags.DEFINE_string(
+    "constants", None, "Where to write the constants, or with --samples the samples, as bytes.", flag_values=FLAGS
+)
+_CONSTANTS_SOURCE = flags.DEFINE_string(
+    "constants_source",
+    None,
+    "Where to write the same as C++ or, if the name ends in .S, as assembly that includes --constants.",
+    flag_values=FLAGS,
+)
+_BY_POINTER = flags.DEFINE_bool(
+    "constants_by_pointer", False, "Whether the application gives the address of the constants.", flag_values=FLAGS
+)
+_MEMORY = flags.DEFINE_string("memory", None, "Where to write the report of memory.", flag_values=FLAGS)
+_SAMPLES = flags.DEFINE_string(
+    "samples", None, "The samples of the export (.ptd), for a program that compares outputs.", flag_values=FLAGS
+)
+_CHECK = flags.DEFINE_string("check", None, "Where to write the source of that program.", flag_values=FLAGS)
+_SCRATCH_BYTES = flags.DEFINE_integer(
+    "scratch_bytes", 0, "The bytes of scratch memory of that program.", lower_bound=0, flag_values=FLAGS
+)
+_ATOL = flags.DEFINE_float("atol", None, "The absolute tolerance. Default: by dtype.", flag_values=FLAGS)
+_RTOL = flags.DEFINE_float("rtol", None, "The relative tolerance. Default: by dtype.", flag_values=FLAGS)
+_MIN_SNR = flags.DEFINE_float(
+    "min_snr", None, "The least signal-to-noise ratio in decibels, in place of a tolerance.", flag_values=FLAGS
+)
+
+
+def run() -> None:
+    content = program_content_reader.read(_PROGRAM.value, _PROGRAM_NAME.value)
+    names = files.Names(
+        _LABEL.value, _PROGRAM_NAME.value, _NAMESPACE.value, _INCLUDE.value, _NATIVE_FUNCTIONS.value
+    )
+    operators = registered_operators.read(_MANIFEST.value).operators
+    compiled = files.Program(content, operators, names, _BY_POINTER.value)
+    if _CHECK.value:
+        tolerance = check.AskedTolerance(_ATOL.value, _RTOL.value, _MIN_SNR.value)
+        samples = tensor_data_reader.read(_SAMPLES.value)
+        program = check.CheckProgram(compiled, names, samples, tolerance, _SCRATCH_BYTES.value)
+        Path(_CHECK.value).write_text(program.source())
+        _write_constants(program.symbol, program.constants)
+        return
+    # The source adds constants, so the source comes first.
+    Path(_SOURCE.value).write_text(compiled.source())
+    Path(_HEADER.value).write_text(compiled.header())
+    _write_constants(names.symbol, compiled.constants)
+    if _MEMORY.value:
+        Path(_MEMORY.value).write_text(memory_report.text(compiled, _LABEL.value))
+
+
+def _write_constants(symbol: str, constants: Constants) -> None:
+    content = constants.content()
+    Path(_CONSTANTS.value).write_bytes(content)
+    source = _CONSTANTS_SOURCE.value
+    if source:
+        is_assembly = source.endswith(".S")
+        text = files.constants_assembly(symbol, _CONSTANTS.value) if is_assembly else files.constants_source(symbol, content)
+        Path(source).write_text(text)

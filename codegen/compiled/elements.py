@@ -1,0 +1,47 @@
+"""The elements of tensors in C++."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from codegen.model import scalar_types
+
+
+class Element(NamedTuple):
+    """The element of a dtype.
+
+    Attributes:
+        name: the dtype in PyTorch's spelling.
+        cpp: the C++ type. Half and bfloat16 have the type of their bits, since C++17 has no such types.
+        size: the size in bytes.
+        format: the format of module `struct`; empty for bfloat16, which has none.
+    """
+
+    name: str
+    cpp: str
+    size: int
+    format: str
+
+
+_BY_NAME = {
+    "Byte": Element("uint8", "uint8_t", 1, "B"),
+    "Char": Element("int8", "int8_t", 1, "b"),
+    "Short": Element("int16", "int16_t", 2, "h"),
+    "Int": Element("int32", "int32_t", 4, "i"),
+    "Long": Element("int64", "int64_t", 8, "q"),
+    "Half": Element("float16", "uint16_t", 2, "e"),
+    "Float": Element("float32", "float", 4, "f"),
+    "Double": Element("float64", "double", 8, "d"),
+    "Bool": Element("bool", "bool", 1, "?"),
+    "BFloat16": Element("bfloat16", "uint16_t", 2, ""),
+    "UInt16": Element("uint16", "uint16_t", 2, "H"),
+    "UInt32": Element("uint32", "uint32_t", 4, "I"),
+    "UInt64": Element("uint64", "uint64_t", 8, "Q"),
+}
+
+# By the number of the dtype.
+ELEMENTS = {
+    scalar_types.SCALAR_TYPES[name]: element
+    for name, element in _BY_NAME.items()
+    if name in scalar_types.SCALAR_TYPES
+}

@@ -1,0 +1,197 @@
+"""The files of a compiled program."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from pathlib import Path
+from typing import NamedTuple
+
+from codegen.compiled import constants, interface
+from codegen.compiled.calls import Calls
+from codegen.compiled.constants import Constants
+from codegen.compiled.method import Method
+from codegen.cpp import layout
+from codegen.cpp.source import Source
+from codegen.model.execution_plan import Content
+from codegen.model.operators import Operator
+from codegen.source_templates.source_templates import SourceTemplates
+
+_TEMPLATES = SourceTemplates(Path(__file__).with_name("templates"))
+
+
+class Names(NamedTuple):
+    """The names in the generated files.
+
+    Attributes:
+        label: the label of the compiled program.
+        program: the program's label, or another name for comments.
+        cpp_namespace: the namespace of the classes.
+        header: the include path of the header.
+        native_functions: the include path of NativeFunctions.h of the library.
+    """
+
+    label: str
+    program: str
+    cpp_namespace: str
+    header: str
+    native_functions: str
+
+    @property
+    def symbol(self) -> str:
+        """The symbol of the array of constants, which no other compiled program has."""
+        return f"{Source(self.label, ()).namespace}_constants"
+
+
+class Program:
+    """A program in C++.
+
+    Args:
+        content: the program.
+        operators: the operators of the library.
+        names: the names in the files.
+        constants_by_pointer: whether the application gives the address of the constants.
+
+    Raises:
+        InputError: the program cannot be compiled.
+    """
+
+    def __init__(
+        self, content: Content, operators: Iterable[Operator], names: Names, constants_by_pointer: bool
+    ) -> None:
+        by_name = {operator.name: operator for operator in operators}
+        self._names = names
+        self._by_pointer = constants_by_pointer
+        self.constants = Constants()
+        self.methods = [Method(plan, content, by_name, self.constants, names.label) for plan in content.plans]
+        self._calls = [Calls(method) for method in self.methods]
+
+    def header(self) -> str:
+        classes = "\n".join(self._class(method) for method in self.methods)
+        has_dynamic = any(method.dynamic for method in self.methods)
+        return fill(
+            "CompiledProgram.h",
+            label=self._names.label,
+            program=self._names.program,
+            tensors="#include <executorch/runtime/core/exec_aten/exec_aten.h>\n\n" if has_dynamic else "",
+            namespace=self._names.cpp_namespace,
+            classes=classes,
+        )
+
+    def source(self) -> str:
+        # The initial contents of the state come into the constants, too.
+        methods = [self._method(method, calls) for method, calls in zip(self.methods, self._calls, strict=True)]
+        return fill(
+            "CompiledProgram.cpp",
+            label=self._names.label,
+            program=self._names.program,
+            header=self._names.header,
+            native_functions=self._names.native_functions,
+            constants="" if self._by_pointer else f"extern const uint64_t {self._names.symbol}[];\n",
+            namespace=self._names.cpp_namespace,
+            methods="\n".join(methods),
+        )
+
+    def _class(self, method: Method) -> str:
+        members = interface.members(method)
+        planned = "".join(
+            f"    alignas({constants.ALIGNMENT}) uint8_t planned{i}[{max(size, 1)}];\n"
+            for i, size in enumerate(method.plan.memory_sizes, 1)
+        )
+        private = members.private
+        if method.dynamic:
+            ranks = sum(len(method.tensor(index).sizes) for index in method.dynamic)
+            private += (
+                f"  int32_t sizes_[{ranks}], strides_[{ranks}];\n"
+                f"  executorch::aten::TensorImpl dynamic_[{len(method.dynamic)}];\n"
+            )
+        return fill(
+            "class.h",
+            method=method.plan.name,
+            name=method.class_name,
+            planned=planned,
+            parameters=self._parameters(),
+            has_state="true" if method.state() else "false",
+            interface=members.public,
+            memory_count=method.memory_count,
+            private=private,
+        )
+
+    def _parameters(self) -> str:
+        parameters = ["Memory& memory", "void* scratch", "size_t scratch_bytes"]
+        return ", ".join(parameters + (["const void* constants"] if self._by_pointer else []))
+
+    def _method(self, method: Method, calls: Calls) -> str:
+        address = "constants" if self._by_pointer else f"::{self._names.symbol}"
+        memories = [f"constant_bytes({address})"]
+        memories += [f"memory.planned{i}" for i in range(1, len(method.plan.memory_sizes) + 1)]
+        memories += ["nullptr"] * len(method.set_by_caller)
+        dynamic = _dynamic(method, calls)
+        tensors = [
+            f"  [[maybe_unused]] const TensorInfo* tensor{index} = nullptr;\n" for index in sorted(method.moved)
+        ]
+        numbers = [f"  [[maybe_unused]] {type_} number{i} = 0;\n" for i, type_ in sorted(method.numbers.items())]
+        members = interface.members(method)
+        arrays = "".join(
+            f"constexpr {type_} {name}[] = {{{', '.join(map(str, elements))}}};\n"
+            for (type_, elements), name in calls.arrays.items()
+        )
+        return fill(
+            "method.cpp",
+            method=method.plan.name,
+            name=method.class_name,
+            arrays=arrays,
+            entries="".join(calls.entries) or "    {},\n",
+            operators="".join(f"    {layout.quoted(name)},\n" for name in calls.names) or '    "",\n',
+            instruction_count=len(calls.names),
+            parameters=self._parameters(),
+            memories=", ".join(memories),
+            dynamic=dynamic,
+            memory_unused="" if method.plan.memory_sizes else "  static_cast<void>(memory);\n",
+            reset=self._reset(method),
+            definitions=members.definitions,
+            variables="".join(tensors + numbers),
+            statements=calls.statements,
+            results=members.results,
+        )
+
+    def _reset(self, method: Method) -> str:
+        initial = method.initial()
+        statements = [
+            f"  std::memset(memories_[{place.memory}] + {place.offset}, 0, {method.nbytes(index)});\n"
+            for index in method.state()
+            for place in [method.place(index)]
+            if place not in initial
+        ]
+        statements += [
+            f"  std::memcpy(memories_[{place.memory}] + {place.offset}, memories_[0] + "
+            f"{self.constants.offset(data)}, {len(data)});\n"
+            for place, data in initial.items()
+        ]
+        return "".join(statements)
+
+
+def constants_source(symbol: str, content: bytes) -> str:
+    """Returns an array of constants as C++."""
+    return fill("Constants.cpp", symbol=symbol, alignment=constants.ALIGNMENT, words=constants.as_words(content))
+
+
+def constants_assembly(symbol: str, file: str) -> str:
+    """Returns an array of constants as assembly for ELF, which includes a file."""
+    return fill("Constants.S", symbol=symbol, alignment=constants.ALIGNMENT, file=file)
+
+
+def _dynamic(method: Method, calls: Calls) -> str:
+    """Returns the initializer of the tensors with dynamic sizes."""
+    if not method.dynamic:
+        return ""
+    rank = 0
+    tensors = []
+    for index in method.dynamic:
+        tensors.append(f"          dynamic_tensor({calls.entry(index)}, memories_, sizes_ + {rank}, strides_ + {rank}),\n")
+        rank += len(method.tensor(index).sizes)
+    return f",\n      dynamic_{{\n{''.join(tensors)}      }}"
+
+
+def fill(name: str, /, **values: object) -> str:
+    """Returns the text of a template of this folder, with lines within the limit."""
+    return layout.fit(_TEMPLATES.fill(name, **values))
