@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import torch
@@ -104,7 +104,11 @@ def export(
             with_etrecord=with_etrecord,
         )
     of_program = {
-        name: [sample.with_written(built.written[name]) for sample in runs.samples] for name, runs in recorded.items()
+        name: [
+            replace(sample.with_written(built.written[name]), error_growth=built.error_growth[name])
+            for sample in runs.samples
+        ]
+        for name, runs in recorded.items()
     }
     with phases.phase("samples"):
         ptd = samples.serialize(of_program)

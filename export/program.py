@@ -38,6 +38,7 @@ from export.emulator.check import Checked, Subject
 from export.emulator.locate import Original
 from export.graph_passes import graphs, passes
 from export.graph_passes.graph_pass import GraphPass, Stage
+from export.graph_passes.operators import winograd_convolution
 from export.graph_passes.report import PassReport
 from export.graph_passes.rewrites import recurrent
 from export.graph_passes.snapshot import Snapshot
@@ -68,6 +69,7 @@ class Program:
         delegations: the delegation report of each method.
         graph_passes: the reports of the graph passes, for each method.
         checked: the check of each method; empty if not requested.
+        error_growth: for each method, the factor by which its rounding errors exceed those of PyTorch.
         origins: the lines of Python behind the instructions, as JSON.
         etrecord: the ETRecord; None if not requested.
     """
@@ -77,6 +79,7 @@ class Program:
     delegations: Mapping[str, Delegation]
     graph_passes: Mapping[str, Sequence[PassReport]]
     checked: Mapping[str, Checked]
+    error_growth: Mapping[str, float]
     origins: bytes
     etrecord: bytes | None
 
@@ -90,6 +93,7 @@ class _Emitted:
     delegations: Mapping[str, Delegation]
     graph_passes: Mapping[str, Sequence[PassReport]]
     checked: Mapping[str, Checked]
+    error_growth: Mapping[str, float]
     origins: bytes
 
 
@@ -210,6 +214,7 @@ def build(
             emitted.delegations,
             reports,
             emitted.checked,
+            emitted.error_growth,
             emitted.origins,
             etrecord.serialize(emitted.executorch, methods[0]) if with_etrecord else None,
         )
@@ -265,6 +270,7 @@ class _Attempts:
         for program in lowered.programs.values():
             finish(program)
         written = {name: graphs.written_inputs(program) for name, program in lowered.programs.items()}
+        growth = {name: winograd_convolution.error_growth(program) for name, program in lowered.programs.items()}
         delegations = {
             method.name: delegation.of_graph(
                 method,
@@ -278,7 +284,7 @@ class _Attempts:
             executorch, emissions = emit(lowered.edge)
         with phases.phase("check"):
             checked = self._check(executorch, emissions, lowered)
-        return _Emitted(executorch, written, delegations, reports, checked, origins.as_json(emissions))
+        return _Emitted(executorch, written, delegations, reports, checked, growth, origins.as_json(emissions))
 
     def _lower(self, graph_passes: Sequence[GraphPass]) -> _Lowered:
         """Lowers the methods to the edge dialect. With the same passes, reuses the lowering of the last attempt."""

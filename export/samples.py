@@ -2,8 +2,9 @@
 
 An ExecuTorch .ptd file stores inputs and outputs. Keys are `<method>/<sample>/input/<index>` and
 `<method>/<sample>/output/<index>`. Indices count from 0 in the order of the program's inputs and outputs. A sample of a
-module whose weights were quantized before the export has the key `<method>/<sample>/quantized`, too. README.md beside
-this file describes the values.
+module whose weights were quantized before the export has the key `<method>/<sample>/quantized`, too. A sample of a
+program with larger rounding errors than PyTorch's has the key `<method>/<sample>/error_growth`. README.md beside this
+file describes the values.
 """
 
 from __future__ import annotations
@@ -60,6 +61,7 @@ class Sample:
         state: the buffers that this run or an earlier one has changed, by their full names, after the run. Buffers that
             a .ptd file cannot store are left out.
         quantized: whether the outputs are of quantized weights, so that they do not tell what the quantization lost.
+        error_growth: the factor by which the rounding errors of the program exceed those of PyTorch.
     """
 
     inputs: tuple[Value | None, ...]
@@ -68,6 +70,7 @@ class Sample:
     output_spec: pytree.TreeSpec
     state: Mapping[str, Value]
     quantized: bool = False
+    error_growth: float = 1.0
 
     def with_written(self, written: Sequence[int]) -> Sample:
         """Returns the sample for a program that returns new values of the inputs `written` before the outputs."""
@@ -260,6 +263,11 @@ def serialize(recorded: Mapping[str, Sequence[Sample]]) -> bytes:
             if sample.quantized:
                 entries[f"{method}/{index}/quantized"] = DataEntry(len(buffers), alignment=16, tensor_layout=_FLAG)
                 buffers.append(b"\1")
+            if sample.error_growth > 1:
+                growth = _stored(torch.tensor(sample.error_growth, dtype=torch.float64))
+                entry = DataEntry(len(buffers), alignment=16, tensor_layout=growth.layout)
+                entries[f"{method}/{index}/error_growth"] = entry
+                buffers.append(growth.data)
             for kind, values in (("input", sample.inputs), ("output", sample.outputs)):
                 for position, value in enumerate(values):
                     if value is not None:

@@ -187,7 +187,8 @@ def _dynamic(method: Method, calls: Calls) -> str:
     rank = 0
     tensors = []
     for index in method.dynamic:
-        tensors.append(f"          dynamic_tensor({calls.entry(index)}, memories_, sizes_ + {rank}, strides_ + {rank}),\n")
+        entry = f"of_{method.class_name}::{calls.entry(index)}"
+        tensors.append(f"          dynamic_tensor({entry}, memories_, sizes_ + {rank}, strides_ + {rank}),\n")
         rank += len(method.tensor(index).sizes)
     return f",\n      dynamic_{{\n{''.join(tensors)}      }}"
 

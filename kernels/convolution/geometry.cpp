@@ -10,8 +10,9 @@
 namespace rules_executorch::kernels {
 namespace {
 
-bool read_parameter(const ArrayRef<int64_t>& values, const char* name, int64_t min, int64_t d, int64_t rank,
-                    int64_t& value) {
+// Without ET_LOG, nothing reads the name.
+bool read_parameter(const ArrayRef<int64_t>& values, [[maybe_unused]] const char* name, int64_t min, int64_t d,
+                    int64_t rank, int64_t& value) {
   const int64_t count = static_cast<int64_t>(values.size());
   ET_CHECK_OR_RETURN_FALSE(count == 1 || count == rank, "%s has %d elements, expected 1 or %d", name, int(count),
                            int(rank));

@@ -576,8 +576,9 @@ class RecurrentNetwork {
   const ProductLoops& loops_;
 };
 
-/// Whether a weight has the panels of `columns` columns with a row for each of `k` features.
-bool check_recurrent_panels(const Tensor& weight, int64_t columns, int64_t k, const char* what) {
+/// Whether a weight has the panels of `columns` columns with a row for each of `k` features. Without ET_LOG, nothing
+/// reads `what`.
+bool check_recurrent_panels(const Tensor& weight, int64_t columns, int64_t k, [[maybe_unused]] const char* what) {
   ET_CHECK_OR_RETURN_FALSE(
       has_panels(weight, 0, columns, k, /*has_pairs=*/false) && is_contiguous(weight),
       "the weights of the %s are not in panels of %d columns for %d features: the input has another number of "

@@ -56,6 +56,9 @@ struct Bags {
   }
   /// The number of indices without padding.
   int64_t size(int64_t bag) const {
+    if (padding_idx < 0) {
+      return end(bag) - begin(bag);
+    }
     int64_t result = 0;
     for (int64_t i = begin(bag); i < end(bag); ++i) {
       result += whole_number_at(indices, i) != padding_idx ? 1 : 0;
@@ -64,6 +67,7 @@ struct Bags {
   }
 
   bool check() const {
+    ET_CHECK_OR_RETURN_FALSE(count > 0 || indices.numel() == 0, "there are indices, but no bags");
     ET_CHECK_OR_RETURN_FALSE(offsets.numel() == 0 || whole_number_at(offsets, 0) == 0, "the first offset is not 0");
     for (int64_t bag = 0; bag < offsets.numel(); ++bag) {
       const int64_t from = whole_number_at(offsets, bag);
@@ -71,8 +75,7 @@ struct Bags {
       ET_CHECK_OR_RETURN_FALSE(from <= to, "the offset %lld is out of order or behind the indices",
                                static_cast<long long>(from));
     }
-    const int64_t used = count > 0 ? end_of_sum(count - 1) : indices.numel();
-    for (int64_t i = 0; i < used; ++i) {
+    for (int64_t i = 0; i < end_of_sum(count - 1); ++i) {
       const int64_t index = whole_number_at(indices, i);
       ET_CHECK_OR_RETURN_FALSE(index >= 0 && index < weight.size(0), "index %lld is out of bounds",
                                static_cast<long long>(index));

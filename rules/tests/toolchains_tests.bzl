@@ -143,6 +143,11 @@ def toolchains_test_suite(name):
         tags = ["manual"],
     )
     executorch_runtime_component(
+        name = "program_component",
+        component = "program",
+        tags = ["manual"],
+    )
+    executorch_runtime_component(
         name = "etdump_component",
         component = "etdump",
         tags = ["manual"],
@@ -167,7 +172,7 @@ def toolchains_test_suite(name):
         size = "small",
         id = "no-runtime",
         names = ["//rules/tests:android_arm64", "--platforms", "executorch_runtime_toolchain", "MODULE.bazel"],
-        target_under_test = ":component",
+        target_under_test = ":program_component",
     )
     _own_runtime_test(
         name = "own_runtime_test",

@@ -89,14 +89,15 @@ Comparison CompareTensors(const TensorData& expected, const TensorData& actual, 
     return result;
   }
   result.comparable = true;
-  const DtypeTolerance* by_dtype = FindTolerance(expected.layout.dtype);
-  const bool floating = by_dtype != nullptr;
+  const DtypeTolerance* of_dtype = FindTolerance(expected.layout.dtype);
+  const bool floating = of_dtype != nullptr;
+  const DtypeTolerance by_dtype = floating ? Widen(*of_dtype, tolerance.error_growth) : DtypeTolerance{};
   Allowed allowed = {tolerance.absolute.value_or(Tolerance::kOther), tolerance.relative.value_or(Tolerance::kOther)};
   double outlier = kInfinity;  // elements with a larger absolute value are outliers
   if (floating && tolerance.is_by_dtype()) {
     const Sizes sizes = MeasureSizes(expected);
     outlier = kOutlierMedians * sizes.median;
-    allowed = {by_dtype->atol, by_dtype->rtol, by_dtype->of_largest, std::min(sizes.largest, outlier)};
+    allowed = {by_dtype.atol, by_dtype.rtol, by_dtype.of_largest, std::min(sizes.largest, outlier)};
   }
   Differences all, by_ratio;  // `by_ratio` is without the outliers that are close
   const size_t element_size = executorch::runtime::elementSize(expected.layout.dtype);
@@ -126,7 +127,7 @@ Comparison CompareTensors(const TensorData& expected, const TensorData& actual, 
   if (floating && tolerance.is_snr()) {
     result.close = result.snr >= tolerance.least_snr;
   } else if (floating && tolerance.is_by_dtype()) {
-    result.close &= result.snr_by_dtype >= by_dtype->least_snr || by_ratio.largest <= by_dtype->atol;
+    result.close &= result.snr_by_dtype >= by_dtype.least_snr || by_ratio.largest <= by_dtype.atol;
   }
   return result;
 }
@@ -138,6 +139,18 @@ const DtypeTolerance* FindTolerance(executorch::aten::ScalarType dtype) {
   const auto* found = std::find_if(std::begin(kTolerances), std::end(kTolerances),
                                    [&](const DtypeTolerance& tolerance) { return tolerance.dtype == name; });
   return found == std::end(kTolerances) ? nullptr : found;
+}
+
+DtypeTolerance Widen(const DtypeTolerance& tolerance, double error_growth) {
+  DtypeTolerance wide = tolerance;
+  const std::string dtype = tolerance.dtype;
+  if (dtype == "float32" || dtype == "float64") {
+    wide.rtol *= error_growth;
+    wide.atol *= error_growth;
+    wide.of_largest *= error_growth;
+    wide.least_snr -= 20 * std::log10(error_growth);
+  }
+  return wide;
 }
 
 Comparison Compare(const Value& expected, const Value& actual, const Tolerance& tolerance) {

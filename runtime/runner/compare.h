@@ -19,6 +19,9 @@ struct Tolerance {
   // If greater than 0, tensors are compared as a whole: the signal-to-noise ratio must be at least this number of
   // decibels.
   double least_snr = 0;
+  // The factor by which the rounding errors of the program exceed those of PyTorch. Without any of the values above,
+  // outputs in float32 and float64 may differ by as much more.
+  double error_growth = 1;
 
   bool is_snr() const { return least_snr > 0; }
   bool is_by_dtype() const { return !is_snr() && !relative && !absolute; }
@@ -26,6 +29,10 @@ struct Tolerance {
 
 // The entry of kTolerances for a dtype. Null if elements of the dtype must be equal.
 const DtypeTolerance* FindTolerance(executorch::aten::ScalarType dtype);
+
+// An entry of kTolerances for a program with larger rounding errors. The entries of smaller dtypes stay the same: the
+// rounding of their own elements is larger.
+DtypeTolerance Widen(const DtypeTolerance& tolerance, double error_growth);
 
 // The difference between an output and the expected one.
 struct Comparison {

@@ -100,8 +100,10 @@ void PrintRatio(const Comparison& comparison, const DtypeTolerance& by_dtype, co
 // Compares an output of a sample with PyTorch's and prints the result. Returns whether it is equal.
 bool CheckOutput(size_t index, const Sample& sample, const Value& actual, const Options& options) {
   const Value& expected = sample.outputs[index];
-  const Comparison comparison = Compare(expected, actual, options.tolerance);
-  const bool by_snr = options.tolerance.is_snr();
+  Tolerance tolerance = options.tolerance;
+  tolerance.error_growth = sample.error_growth;
+  const Comparison comparison = Compare(expected, actual, tolerance);
+  const bool by_snr = tolerance.is_snr();
   const std::string verdict = !comparison.close ? "DIFFERS" : by_snr && comparison.mismatches > 0 ? "close" : "equal";
   if (!comparison.comparable || !expected || !actual) {
     std::printf("  output %zu  %s: %s%s\n", index, Describe(actual).c_str(), verdict.c_str(),
@@ -125,7 +127,7 @@ bool CheckOutput(size_t index, const Sample& sample, const Value& actual, const 
                 ElementText(*actual, ElementOffset(actual->layout, at)).c_str());
   }
   if (has_reason) {
-    PrintRatio(comparison, *by_dtype, options.tolerance);
+    PrintRatio(comparison, Widen(*by_dtype, tolerance.error_growth), tolerance);
   }
   if (options.verbose) {
     PrintSideBySide(*expected, *actual, options.print);
@@ -175,6 +177,7 @@ struct Counts {
   size_t samples = 0;
   size_t outputs = 0;
   size_t different = 0;
+  double error_growth = 1;                     // the largest of the samples
   std::bitset<std::size(kTolerances)> dtypes;  // the entries of kTolerances for the outputs
 };
 
@@ -193,11 +196,15 @@ std::string AllowedText(const Tolerance& tolerance, const Counts& counts) {
   std::string allowed;
   for (size_t i = 0; i < std::size(kTolerances); ++i) {
     if (counts.dtypes[i]) {
-      const DtypeTolerance& row = kTolerances[i];
+      const DtypeTolerance row = Widen(kTolerances[i], counts.error_growth);
       std::snprintf(text, sizeof(text), "%s%g + %g * |PyTorch's| + %g * largest, SNR %g dB (%s)",
                     allowed.empty() ? "" : ", ", row.atol, row.rtol, row.of_largest, row.least_snr, row.dtype);
       allowed += text;
     }
+  }
+  if (counts.error_growth > 1 && !allowed.empty()) {
+    std::snprintf(text, sizeof(text), ", for rounding errors of %.3g times PyTorch's", counts.error_growth);
+    allowed += text;
   }
   return "allowed " + (allowed.empty() ? "no difference" : allowed);
 }
@@ -247,6 +254,9 @@ void RunMethod(Model* model, const std::string& method, const Options& options, 
     const std::string verdict = different == 0 ? "passed" : std::to_string(different) + " outputs differ";
     std::printf("method %s: %zu samples, %zu outputs each, %s\n", method.c_str(), samples.size(),
                 signature.outputs.size(), verdict.c_str());
+  }
+  for (const Sample& sample : samples) {
+    counts->error_growth = std::max(counts->error_growth, sample.error_growth);
   }
   counts->samples += samples.size();
   counts->outputs += samples.size() * signature.outputs.size();

@@ -21,6 +21,9 @@ constexpr size_t kFlatBufferSize = 24;
 constexpr size_t kSegmentsBegin = 32;
 constexpr size_t kHeaderEnd = 48;
 
+// With more, no output would fail.
+constexpr double kMostGrowth = 1000;
+
 // The field numbers of flat_tensor.fbs, from the first field of each table.
 enum FlatTensorField { kFlatTensorVersion, kFlatTensorSegments, kFlatTensorNamedData };
 enum NamedDataField { kNamedDataKey, kNamedDataSegmentIndex, kNamedDataTensorLayout };
@@ -93,6 +96,15 @@ class TensorFile {
     return {std::move(layout), {begin, begin + range.size}};
   }
 
+  double ReadGrowth(const std::string& key) const {
+    const TensorData tensor = Read(key);
+    const double growth = tensor.layout.numel() == 1 ? ElementNumber(tensor, 0) : 0;
+    if (!(growth >= 1 && growth <= kMostGrowth)) {
+      file_.Fail("%s is no number from 1 to %g", key.c_str(), kMostGrowth);
+    }
+    return growth;
+  }
+
  private:
   std::vector<uint8_t> bytes_;
   FlatBuffer whole_;
@@ -116,6 +128,9 @@ std::vector<Sample> ReadSamples(const std::string& path, const std::string& meth
     }
     Sample sample{std::vector<Value>(num_inputs), std::vector<Value>(num_outputs)};
     sample.quantized = keys.erase(prefix + "quantized") == 1;
+    if (keys.erase(prefix + "error_growth") == 1) {
+      sample.error_growth = file.ReadGrowth(prefix + "error_growth");
+    }
     for (const auto& [kind, values] : {std::pair("input/", &sample.inputs), std::pair("output/", &sample.outputs)}) {
       for (size_t i = 0; i < values->size(); ++i) {
         const std::string key = prefix + kind + std::to_string(i);

@@ -11,7 +11,7 @@ from tools.models import matrix
 class MatrixTest(absltest.TestCase):
     def test_document(self) -> None:
         document = Path(self.create_tempfile(content=Path("docs/models.md").read_text()).full_path)
-        report.replace_section(document, matrix.SECTION, matrix.section(matrix.read()))
+        report.replace_section(document, matrix.SECTION, matrix.section(*matrix.read()))
         self.assertEqual(
             Path("docs/models.md").read_text(),
             document.read_text(),
@@ -27,11 +27,16 @@ class MatrixTest(absltest.TestCase):
                     "aten::add.out": {"//m:b": {"dtypes": ["Half", "Bool"]}, "//m:a": {"dtypes": ["Float"]}},
                     "aten::sym_size.int": {"//m:a": {"dtypes": None}},
                 },
-            }
+            },
+            {
+                "a": {"weights": 12_340_000, "default": 12_360_000, "all_passes": 29_000_000},
+                "b": {"weights": 1_000_000, "default": 290_000},
+            },
         )
         for line in (
-            "1. `a`, 2 operators",
-            "2. `b`, 2 operators",
+            "| model | operators | weights | `.pte` | `.pte` with all passes |",
+            "| 1. `a` | 2 | 12.3 | 12.4 | 29.0 |",
+            "| 2. `b` | 2 | 1.0 | 0.3 |  |",
             "| operator | dtypes | 1 | 2 |",
             "| `aten::add.out` | Bool Float Half | x | x |",
             "| `aten::mm.out` | Half |  | x |",

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 
 import torch
+from torch.export import ExportedProgram
 from torch.nn import functional
 
 from export.graph_passes.calls import WinogradConvolution
@@ -14,6 +15,20 @@ from export.graph_passes.operators.registration import fakes, implements
 KERNEL_SIZE = (3, 3)
 # The supported tiles: outputs in each dimension.
 TILES = (2, 4)
+# The factor by which rounding errors exceed those of a direct convolution, by tile. A, G and B are the transforms of
+# sums, kernels and inputs in one dimension (kernels/convolution/winograd_transforms.h). For random numbers, the sum at
+# place i of a tile is |G_i| |B_i| times as large as an input times a weight, and output k has A_ki times its error. A
+# direct sum has 3 products. Thus the factor in two dimensions is the mean over k of sum_i (A_ki |G_i| |B_i|)^2 / 3.
+# Rounding errors add like random numbers: Higham and Mary, "A New Approach to Probabilistic Rounding Error Analysis"
+# (2019). The worst case has norms of the same matrices: Barabasz, Anderson, Soodhalter and Gregg, "Error Analysis and
+# Improving the Accuracy of Winograd Convolution for Deep Neural Networks" (2020).
+ERROR_GROWTH = {2: 1.67, 4: 4.78}
+
+
+def error_growth(program: ExportedProgram) -> float:
+    """Returns the largest factor by which rounding errors of a program's convolutions exceed those of PyTorch's."""
+    tiles = [convolution.tile for _, convolution in WinogradConvolution.each(program.graph.nodes)]
+    return max((ERROR_GROWTH[tile] for tile in tiles), default=1.0)
 
 
 def places(tile: int) -> int:

@@ -55,8 +55,7 @@ class OpEmbeddingBagTest(op_tester.OpTest):
         """Tests that indices that no sum reads may be out of bounds."""
         weight, offset = op_tester.make_tensor((4, 3), torch.float32), torch.tensor([0, 2])
         for mode, padding, unused in itertools.product((SUM, MEAN, MAX), (-1, 2), (0, 4, -1, 2**62)):
-            for end in (offset, offset[:1]):
-                self.bag().judge(weight, torch.tensor([1, 2, unused]), end, False, mode, False, None, True, padding)
+            self.bag().judge(weight, torch.tensor([1, 2, unused]), offset, False, mode, False, None, True, padding)
 
     def test_special_values(self) -> None:
         values = op_tester.special_values(torch.float32)
@@ -87,6 +86,8 @@ class OpEmbeddingBagTest(op_tester.OpTest):
             (weight, index, offset, False, 3),
             (weight, index, offset, False, -1),
             (weight, index, offset[:0], False, SUM, False, None, True),
+            (weight, index, offset[:1], False, SUM, False, None, True),
+            (weight, index, offset[:0]),
             (weight, index, offset, False, MAX, False, torch.ones(4)),
             (weight, index, offset, False, SUM, False, torch.ones(3)),
             (weight, index, offset, False, SUM, False, torch.ones(4).double()),

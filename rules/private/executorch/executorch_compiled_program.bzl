@@ -72,10 +72,12 @@ def _compile_args(ctx, compiled):
     args.add(compiled.include, format = "--include=%s")
     return args
 
-def _declare_constants(ctx, name):
-    """Declares the files of an array of constants: the bytes, and the source for the platform."""
-    content = ctx.actions.declare_file(name + ".constants.bin")
-    return content, ctx.actions.declare_file(name + (".constants.S" if _is_elf(ctx) else ".constants.cpp"))
+def _declare_constants(ctx, with_source = True):
+    """Declares the files of an array of constants: the bytes, and a list with the source for the platform."""
+    name = ctx.label.name + ".constants."
+    return ctx.actions.declare_file(name + "bin"), [
+        ctx.actions.declare_file(name + ("S" if _is_elf(ctx) else "cpp")),
+    ] if with_source else []
 
 def _executorch_compiled_program_impl(ctx):
     name = ctx.label.name
@@ -88,8 +90,8 @@ def _executorch_compiled_program_impl(ctx):
     header = ctx.actions.declare_file(name + ".h")
     source = ctx.actions.declare_file(name + ".cpp")
     memory = ctx.actions.declare_file(name + ".memory.txt")
-    constants, constants_source = _declare_constants(ctx, name)
     by_pointer = ctx.attr.constants == "pointer"
+    constants, constants_source = _declare_constants(ctx, with_source = not by_pointer)
     library_label = ctx.attr.library.label
     compiled = struct(
         cpp_namespace = namespace,
@@ -105,15 +107,14 @@ def _executorch_compiled_program_impl(ctx):
     args.add(source, format = "--source=%s")
     args.add(constants, format = "--constants=%s")
     args.add(memory, format = "--memory=%s")
+    args.add_all(constants_source, format_each = "--constants_source=%s")
     if by_pointer:
         args.add("--constants_by_pointer")
-    else:
-        args.add(constants_source, format = "--constants_source=%s")
     run_codegen(
         ctx,
         args,
         inputs = [compiled.program.program, library.manifest],
-        outputs = [header, source, constants, memory] + ([] if by_pointer else [constants_source]),
+        outputs = [header, source, constants, memory] + constants_source,
         mnemonic = "EtCompile",
         progress_message = "Compiling a program to C++ for %{label}",
     )
@@ -121,7 +122,7 @@ def _executorch_compiled_program_impl(ctx):
     support = [dep[CcInfo] for dep in [ctx.attr._support, ctx.attr._runtime_functions]]
     compilation_context, objects = compile_cc(
         cc,
-        srcs = [source] + ([] if by_pointer else [constants_source]),
+        srcs = [source] + constants_source,
         public_hdrs = [header],
         additional_inputs = [constants],
         user_compile_flags = ctx.attr.copts,
@@ -189,12 +190,12 @@ def _link_check(ctx):
     if not compiled.program.samples:
         fail(NO_COMPILED_SAMPLES_ERR.format(label = ctx.label, program = ctx.attr.program.label))
     source = ctx.actions.declare_file(ctx.label.name + ".cpp")
-    samples, samples_source = _declare_constants(ctx, ctx.label.name)
+    samples, samples_source = _declare_constants(ctx)
     args = _compile_args(ctx, compiled)
     args.add(compiled.program.samples, format = "--samples=%s")
     args.add(source, format = "--check=%s")
     args.add(samples, format = "--constants=%s")
-    args.add(samples_source, format = "--constants_source=%s")
+    args.add_all(samples_source, format_each = "--constants_source=%s")
     args.add(ctx.attr.scratch_bytes, format = "--scratch_bytes=%s")
     for attribute in ["atol", "rtol", "min_snr"]:
         if getattr(ctx.attr, attribute):
@@ -203,7 +204,7 @@ def _link_check(ctx):
         ctx,
         args,
         inputs = [compiled.program.program, compiled.program.samples, compiled.library.manifest],
-        outputs = [source, samples, samples_source],
+        outputs = [source, samples] + samples_source,
         mnemonic = "EtCompileCheck",
         progress_message = "Writing the check of %{label}",
     )
@@ -211,7 +212,7 @@ def _link_check(ctx):
     infos = [dep[CcInfo] for dep in [ctx.attr.program, ctx.attr._check] + ctx.attr.deps]
     _, objects = compile_cc(
         cc,
-        srcs = [source, samples_source],
+        srcs = [source] + samples_source,
         additional_inputs = [samples],
         compilation_contexts = [info.compilation_context for info in infos],
     )

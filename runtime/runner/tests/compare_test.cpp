@@ -74,6 +74,29 @@ TEST(CompareTest, OneUnitInTheLastPlace) {
   }
 }
 
+TEST(CompareTest, LargerRoundingErrors) {
+  const Tolerance wide = {{}, {}, 0, 4};
+  for (const double size : {1.0, 1000.0}) {
+    for (const double differs : {0.9, 1.1, 3.9, 4.1}) {
+      const double allowed = 1e-5 + size * (1.3e-6 + 1e-4);
+      const Value expected = Float({size, size}), actual = Float({size, size + differs * allowed});
+      EXPECT_EQ(IsClose(expected, actual), differs < 1) << size << " " << differs;
+      EXPECT_EQ(IsClose(expected, actual, wide), differs < 4) << size << " " << differs;
+      EXPECT_FALSE(IsClose(expected, actual, {1e-6, 1e-6, 0, 4})) << "a given tolerance stays";
+    }
+  }
+  // All elements differ by 0.02% of their size, but none by more than a fraction of the largest: 74 dB - 20 log10(...).
+  std::vector<double> expected(100, 1.0), actual(100, 1.002);
+  expected[0] = actual[0] = 100;
+  EXPECT_EQ(Compare(Float(expected), Float(actual), wide).mismatches, 0u);
+  EXPECT_TRUE(IsClose(Float(expected), Float(actual), wide));
+  for (const double growth : {4.0, 1000.0}) {
+    const Tolerance any = {{}, {}, 0, growth};
+    EXPECT_FALSE(IsClose(Tensor<Half>(ScalarType::Half, {1}), Tensor<Half>(ScalarType::Half, {1.02}), any));
+  }
+  EXPECT_DOUBLE_EQ(Widen(*FindTolerance(ScalarType::Float), 10).least_snr, 40);
+}
+
 TEST(CompareTest, LongSumsDifferByAFractionOfTheLargest) {
   std::vector<double> expected = Steps();
   expected[5] = 129;

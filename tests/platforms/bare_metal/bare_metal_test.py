@@ -14,6 +14,7 @@ _SIZE = os.environ["SIZE"]
 
 # docs/platforms.md has the figures.
 _MOST_FLASH = 30_000
+_MOST_RAM = 30_000
 _MOST_STACK = 20_000
 
 
@@ -39,6 +40,7 @@ class BareMetalTest(absltest.TestCase):
         code_and_constants, data, zeros = map(int, sizes[1].split()[:3])
         print(f"flash: {code_and_constants + data} bytes, RAM without the stack: {data + zeros} bytes")
         self.assertLessEqual(code_and_constants + data, _MOST_FLASH)
+        self.assertLessEqual(data + zeros, _MOST_RAM)
 
     def test_size_report(self) -> None:
         sizes = subprocess.run([_SIZE, _IMAGE], capture_output=True, text=True, check=True).stdout.splitlines()

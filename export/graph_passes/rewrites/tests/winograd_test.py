@@ -2,19 +2,60 @@
 
 from __future__ import annotations
 
+import math
+import struct
+from collections.abc import Sequence
+
 import torch
 from absl.testing import absltest
+from executorch.extension.flat_tensor.serialize.serialize import FlatTensorSerializer
 
 from export.graph_passes.calls import (
     WinogradConvolution,
 )
-from export.graph_passes.operators import packed_convolution
+from export.graph_passes.operators import packed_convolution, winograd_convolution
 from export.graph_passes.tests.pass_test_case import (
     PACKED_CONVOLUTION_OUT,
     WINOGRAD_CONVOLUTION_OUT,
     PassTestCase,
     model_file,
 )
+
+# By tile: the points of kernels/convolution/winograd_transforms.h.
+_POINTS = {2: (0, 1, -1), 4: (0, 0.625, -0.625, 1.5, -1.5)}
+
+
+def _polynomial(roots: Sequence[float], size: int) -> list[float]:
+    """Returns the coefficients of a polynomial, from the lowest."""
+    coefficients = [1.0]
+    for root in roots:
+        coefficients = [a - root * b for a, b in zip([0.0, *coefficients], [*coefficients, 0.0], strict=True)]
+    return coefficients + [0.0] * (size - len(coefficients))
+
+
+def _transforms(tile: int, points: Sequence[float]) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
+    """Returns the matrices of the transforms of sums, kernels and inputs, by Toom and Cook."""
+    others = [[other for other in points if other != point] for point in points]
+    sums = [[point**k for point in points] + [float(k == tile - 1)] for k in range(tile)]
+    kernels = []
+    for point, rest in zip(points, others, strict=True):
+        distances = math.prod(point - other for other in rest)
+        kernels.append([point**k / distances for k in range(3)])
+    inputs = [_polynomial(rest, tile + 2) for rest in others] + [_polynomial(points, tile + 2)]
+    return torch.tensor(sums), torch.tensor([*kernels, [0.0, 0.0, 1.0]]), torch.tensor(inputs)
+
+
+def _in_tiles(
+    x: torch.Tensor, weight: torch.Tensor, sums: torch.Tensor, kernels: torch.Tensor, inputs: torch.Tensor
+) -> torch.Tensor:
+    """Computes a convolution without padding in tiles, in float32."""
+    tile, size = sums.shape
+    tiles = x.unfold(2, size, tile).unfold(3, size, tile)
+    of_inputs = torch.einsum("ai,ncyxij,bj->abncyx", inputs, tiles, inputs)
+    of_kernels = torch.einsum("ai,ocij,bj->aboc", kernels, weight, kernels)
+    products = torch.einsum("aboc,abncyx->abnoyx", of_kernels, of_inputs)
+    result = torch.einsum("ka,abnoyx,lb->noykxl", sums, products, sums)
+    return result.reshape(x.shape[0], len(weight), x.shape[2] - 2, x.shape[3] - 2)
 
 
 class WinogradTest(PassTestCase):
@@ -82,6 +123,37 @@ class WinogradTest(PassTestCase):
                 return last.amax(dim=(2, 3))
 
         self.check_graph(Network().eval(), (torch.rand(2, 3, 33, 29),), "uneven_padding", *self._NAMES)
+
+    def test_error_growth(self) -> None:
+        """Tests the factors against the transforms, and against the errors of tiles that are computed in float32."""
+        torch.manual_seed(0)
+        x, weight = torch.randn(1, 256, 34, 34), torch.randn(64, 256, 3, 3)
+        expected = torch.nn.functional.conv2d(x.double(), weight.double())
+        direct = torch.nn.functional.conv2d(x, weight) - expected
+        for tile, points in _POINTS.items():
+            sums, kernels, inputs = _transforms(tile, points)
+            sizes = (kernels.norm(dim=1) * inputs.norm(dim=1)).square()
+            growth = (sums.square() @ sizes / 3).mean().item()
+            self.assertAlmostEqual(growth, winograd_convolution.ERROR_GROWTH[tile], delta=0.005)
+            result = _in_tiles(x, weight, sums, kernels, inputs)
+            self.assertLess((result.double() - expected).norm() / expected.norm(), 1e-5)
+            self.assertAlmostEqual((result - expected).norm() / direct.norm(), growth, delta=0.3 * growth)
+
+    def test_samples_have_error_growth(self) -> None:
+        for layer, size, growth in (
+            ("Conv2d(64, 64, 3, padding=1)", "34, 36", 4),
+            ("Conv2d(64, 1024, 3)", "14, 14", 2),
+            ("Conv2d(64, 4, 3)", "66, 66", None),
+        ):
+            init = f"self.first = torch.nn.Conv2d(3, 64, 3)\nself.layer = torch.nn.{layer}"
+            source = model_file(
+                "return self.layer(self.first(x)).amax(dim=(2, 3))", f"torch.rand(1, 3, {size})", init=init
+            )
+            samples = FlatTensorSerializer().deserialize(self.export(source, self._NAMES).ptd)
+            entry = samples.named_data.get("forward/0/error_growth")
+            found = None if entry is None else samples.buffers[entry.buffer_index]
+            expected = None if growth is None else struct.pack("<d", winograd_convolution.ERROR_GROWTH[growth])
+            self.assertEqual(found, expected)
 
     def test_operator(self) -> None:
         operator = WinogradConvolution.overload()
