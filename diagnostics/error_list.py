@@ -23,6 +23,7 @@ STEPS = (
     "Selecting operators",
     "Reading functions.yaml and custom_ops.yaml",
     "Generating a library and binding its kernels",
+    "Compiling a program to C++",
     "Checking a binary",
     "Bundling a binary",
     "Measuring a binary",

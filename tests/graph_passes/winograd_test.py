@@ -28,7 +28,7 @@ class Stack(torch.nn.Module):
     def forward(self, x):
         for layer in self.layers:
             x = torch.relu(layer(x))
-        return torch.softmax(50 * x, 1)
+        return torch.softmax(30 * x, 1)
 
 def get_model():
     return Stack(), (torch.randn(1, 64, 32, 32),)
@@ -45,12 +45,13 @@ class WinogradTest(absltest.TestCase):
         cls.folder = pathlib.Path(absltest.get_default_test_tmpdir())
         model = cls.folder / "model.py"
         model.write_text(_MODEL)
-        exported = export(model, graph_passes=["all"])
-        (cls.folder / "model.pte").write_bytes(exported.pte)
-        (cls.folder / "model.ptd").write_bytes(exported.ptd)
+        for name, passes in (("model", ["all"]), ("direct", ["all", "-winograd"])):
+            exported = export(model, graph_passes=passes)
+            (cls.folder / f"{name}.pte").write_bytes(exported.pte)
+            (cls.folder / f"{name}.ptd").write_bytes(exported.ptd)
 
-    def check(self, samples: str, *flags: str) -> subprocess.CompletedProcess[str]:
-        program = f"--program={self.folder / 'model.pte'}"
+    def check(self, samples: str, *flags: str, program: str = "model.pte") -> subprocess.CompletedProcess[str]:
+        program = f"--program={self.folder / program}"
         command = [_RUNNER, program, f"--samples={self.folder / samples}", "--check", *flags]
         return subprocess.run(command, capture_output=True, text=True, check=False)
 
@@ -74,8 +75,11 @@ class WinogradTest(absltest.TestCase):
         )
 
     def test_tolerance_of_other_programs(self) -> None:
+        """Without Winograd's algorithm, the program needs no wider tolerance."""
         run = self.check(self.altered(lambda output: None, with_growth=False))
         self.assertEqual(run.returncode, 1, run.stdout + run.stderr)
+        run = self.check("direct.ptd", program="direct.pte")
+        self.assertEqual(run.returncode, 0, run.stdout + run.stderr)
         self.assertNotIn("rounding errors", run.stdout)
 
     def test_given_tolerance(self) -> None:

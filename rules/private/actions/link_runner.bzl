@@ -47,7 +47,12 @@ def _runfile_text(ctx, file):
     """For a string literal. Bazel has no file with a backslash in its name."""
     return runfiles_path(ctx.workspace_name, file).replace("\"", "\\\"") if file else ""
 
-def _check_tolerances(ctx):
+def check_tolerances(ctx):
+    """Fails if a tolerance is no number.
+
+    Args:
+      ctx: of a rule with TOLERANCE_ATTRS.
+    """
     for attribute in ["rtol", "atol", "min_snr"]:
         value = getattr(ctx.attr, attribute)
         if not value and attribute != "min_snr":
@@ -76,7 +81,7 @@ def link_runner(ctx, header, function, program, samples, check, methods = [], na
     """
     has_tolerances = hasattr(ctx.attr, "rtol")
     if has_tolerances:
-        _check_tolerances(ctx)
+        check_tolerances(ctx)
     main = ctx.actions.declare_file(ctx.label.name + ".main.cpp")
     ctx.actions.write(main, _MAIN.format(
         header = header,

@@ -5,6 +5,7 @@ load("@rules_cc//cc/common:cc_info.bzl", "CcInfo")
 load("//rules/private/actions:cc.bzl", "CC_LINK_EXEC_GROUPS", "archive_cc", "compile_cc", "configure_cc", "default_link_flags", "link_cc")
 load("//rules/private/actions:codegen.bzl", "CODEGEN_EXEC_GROUPS", "codegen_args", "run_codegen")
 load("//rules/private/actions:label_text.bzl", "label_text")
+load("//rules/private/actions:link_runner.bzl", "TOLERANCE_ATTRS", "check_tolerances")
 load("//rules/private/providers:et_compiled_program_info.bzl", "EtCompiledProgramInfo")
 load("//rules/private/providers:et_generated_lib_info.bzl", "EtGeneratedLibInfo")
 load("//rules/private/providers:et_program_info.bzl", "program_of")
@@ -186,6 +187,7 @@ The program must not delegate to backends and must not have constants in other f
 
 def _link_check(ctx):
     """Links the program that runs the samples."""
+    check_tolerances(ctx)
     compiled = ctx.attr.program[EtCompiledProgramInfo].compiled
     if not compiled.program.samples:
         fail(NO_COMPILED_SAMPLES_ERR.format(label = ctx.label, program = ctx.attr.program.label))
@@ -250,7 +252,6 @@ The samples are a part of the test's executable, which reads no files. The test 
 planned memory.""",
     implementation = _executorch_compiled_program_test_impl,
     attrs = {
-        "atol": attr.string(doc = "Absolute tolerance, a decimal number. Default: by dtype."),
         "deps": attr.label_list(
             doc = "C++ libraries for the test: one that defines `write_to_console` of runtime/compiled/console.h. Default: " +
                   "`//runtime/compiled:console`, which writes to the standard output.",
@@ -258,13 +259,11 @@ planned memory.""",
             providers = [CcInfo],
         ),
         "linkopts": attr.string_list(doc = "Options for the linker."),
-        "min_snr": attr.string(doc = "The least signal-to-noise ratio in decibels, in place of a tolerance."),
         "program": attr.label(
             doc = "The `executorch_compiled_program`.",
             mandatory = True,
             providers = [EtCompiledProgramInfo],
         ),
-        "rtol": attr.string(doc = "Relative tolerance, a decimal number. Default: by dtype."),
         "run_under": attr.label(
             doc = "A program that runs the test's executable, such as an emulator. Default: the machine itself.",
             cfg = "exec",
@@ -278,7 +277,7 @@ planned memory.""",
             default = "//runtime/compiled:check",
             providers = [CcInfo],
         ),
-    } | _COMMON_ATTRS,
+    } | TOLERANCE_ATTRS | _COMMON_ATTRS,
     exec_groups = CODEGEN_EXEC_GROUPS | CC_LINK_EXEC_GROUPS,
     fragments = ["cpp", "platform"],
     test = True,

@@ -1,0 +1,100 @@
+"""Analysis tests of executorch_compiled_program."""
+
+load("@bazel_skylib//lib:unittest.bzl", "analysistest", "asserts")
+load("@rules_cc//cc/common:cc_info.bzl", "CcInfo")
+load("//rules:defs.bzl", "executorch_compiled_program", "executorch_compiled_program_test", "executorch_generated_lib")
+load(":analysis.bzl", "failure_test")
+
+def _links_no_runtime_test_impl(ctx):
+    env = analysistest.begin(ctx)
+    linker_inputs = analysistest.target_under_test(env)[CcInfo].linking_context.linker_inputs.to_list()
+    libraries = [library for each in linker_inputs for library in each.libraries]
+    names = [(library.static_library or library.pic_static_library).basename for library in libraries if library.static_library or library.pic_static_library]
+    dynamic = [library.dynamic_library.basename for library in libraries if library.dynamic_library]
+    asserts.equals(env, [], dynamic, "libexecutorch is not linked")
+    asserts.true(env, "liblibrary_kernels.a" in names or "liblibrary_kernels.pic.a" in names, names)
+    asserts.false(env, [name for name in names if name == "liblibrary.a"], "the registration is not linked: {}".format(names))
+    return analysistest.end(env)
+
+_links_no_runtime_test = analysistest.make(_links_no_runtime_test_impl)
+
+def executorch_compiled_program_test_suite(name):
+    """Tests of the rules, and the targets that they look at."""
+    executorch_compiled_program(
+        name = "compiled-program",
+        library = "//tests/compiled:library",
+        program = "//tests/compiled:mlp.pte",
+        tags = ["manual"],
+    )
+    failure_test(
+        name = "compiled_program_bad_namespace_test",
+        size = "small",
+        id = "bad-cpp-namespace",
+        names = ["attribute cpp_namespace", "\"compiled-program\"", "\"compiled_program\""],
+        target_under_test = ":compiled-program",
+    )
+    executorch_generated_lib(
+        name = "compiled_program_aten_lib",
+        aten_mode = True,
+        tags = ["manual"],
+        deps = ["//tests/compiled:operators"],
+    )
+    executorch_compiled_program(
+        name = "compiled_program_without_kernels",
+        library = ":compiled_program_aten_lib",
+        program = "//tests/compiled:mlp.pte",
+        tags = ["manual"],
+    )
+    failure_test(
+        name = "compiled_program_without_kernels_test",
+        size = "small",
+        id = "no-kernels",
+        names = ["attribute library", "compiled_program_aten_lib"],
+        target_under_test = ":compiled_program_without_kernels",
+    )
+    executorch_compiled_program(
+        name = "compiled_program_of_file",
+        library = "//tests/compiled:library",
+        program = "a.pte",
+        tags = ["manual"],
+    )
+    executorch_compiled_program_test(
+        name = "compiled_program_without_samples",
+        program = ":compiled_program_of_file",
+        tags = ["manual"],
+    )
+    failure_test(
+        name = "compiled_program_without_samples_test",
+        size = "small",
+        id = "no-samples",
+        names = [":compiled_program_of_file"],
+        target_under_test = ":compiled_program_without_samples",
+    )
+    executorch_compiled_program_test(
+        name = "compiled_program_bad_tolerance",
+        atol = "small",
+        program = "//tests/compiled:mlp",
+        tags = ["manual"],
+    )
+    failure_test(
+        name = "compiled_program_bad_tolerance_test",
+        size = "small",
+        id = "bad-tolerance",
+        names = ["attribute atol", "\"small\""],
+        target_under_test = ":compiled_program_bad_tolerance",
+    )
+    _links_no_runtime_test(
+        name = "compiled_program_links_no_runtime_test",
+        size = "small",
+        target_under_test = "//tests/compiled:lenet",
+    )
+    native.test_suite(
+        name = name,
+        tests = [
+            ":compiled_program_bad_namespace_test",
+            ":compiled_program_bad_tolerance_test",
+            ":compiled_program_links_no_runtime_test",
+            ":compiled_program_without_kernels_test",
+            ":compiled_program_without_samples_test",
+        ],
+    )
