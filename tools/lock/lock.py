@@ -99,7 +99,10 @@ def write(file: Path, request: Request, where: indexes.Indexes, upgrade: bool = 
     version = request.executorch
     if version and versions.minor(version) not in versions.VERSIONS:
         lines.append(_UNKNOWN_VERSION.format(version=version, known=", ".join(versions.VERSIONS)))
-    lines += resolver.notes_of_old_versions(request, where, lock, changed)
+    # With other options, newer versions may be possible, which only --upgrade takes.
+    has_other_options = dataclasses.replace(request, packages=before.packages) != before
+    kept_pins = pins - set(changed) if has_other_options else set()
+    lines += resolver.notes_of_old_versions(request, where, lock, changed, kept_pins)
     return Report(tuple(lines), _NO_CPU_BUILD.format(pins=", ".join(missing)) if missing else "")
 
 

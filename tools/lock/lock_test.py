@@ -134,6 +134,16 @@ class LockTest(absltest.TestCase):
         self.assertLen(self.lock(), 1)
         self.assertLen(self.lock("zoo<2", "Old.Layers==3.0"), 1)
 
+    def test_option_for_an_old_version_without_upgrade(self) -> None:
+        wheels.write(self.index, "zoo", "1.0")
+        wheels.write(self.index, "zoo", "2.0", "unused")
+        self.lock("zoo")
+        _, note = self.lock("zoo", excludes=["unused"])
+        self.assertStartsWith(note, "note: zoo is 1.0, not the newest, 2.0, because the existing lock has this version")
+        self.assertEndsWith(note, "--upgrade")
+        self.assertLen(self.lock("zoo"), 1)
+        self.assertLen(self.lock(upgrade=True), 1)
+
     def test_old_version_for_the_sake_of_others(self) -> None:
         wheels.write(self.index, "layers", "2.0")
         wheels.write(self.index, "zoo", "1.0")

@@ -247,7 +247,7 @@ def _newest(names: Collection[str], where: indexes.Indexes, *options: str) -> di
         return dict(re.findall(r"^(\S+)==(\S+)", (folder / "lock.txt").read_text(), re.MULTILINE))
 
 
-def _why_not(request: Request, where: indexes.Indexes, pin: str) -> tuple[str, str]:
+def _why_not(request: Request, where: indexes.Indexes, pin: str, is_kept: bool) -> tuple[str, str]:
     """Returns on one line each why a version is not in the lock, and the way to this version."""
     name = pin.partition("==")[0]
     try:
@@ -257,10 +257,14 @@ def _why_not(request: Request, where: indexes.Indexes, pin: str) -> tuple[str, s
         reason = " ".join(words.split()).rstrip(",") or "other packages do not go with it"
         ways = f"--override=REQUIREMENT, --exclude=NAME or --no_deps={name}, with --upgrade"
         return reason, f"if a requirement is too strict: {ways}"
+    if is_kept:
+        return "the existing lock has this version", "--upgrade"
     return "other packages then have newer versions", f"'{pin}' as argument"
 
 
-def notes_of_old_versions(request: Request, where: indexes.Indexes, lock: str, changed: Collection[str]) -> list[str]:
+def notes_of_old_versions(
+    request: Request, where: indexes.Indexes, lock: str, changed: Collection[str], kept: Collection[str]
+) -> list[str]:
     """Returns a note for each requested package that is not the newest, with the reason.
 
     Args:
@@ -268,12 +272,13 @@ def notes_of_old_versions(request: Request, where: indexes.Indexes, lock: str, c
         where: the package indexes, with the request's folder of wheels.
         lock: the lock.
         changed: the pins that no earlier lock had.
+        kept: the pins of an earlier lock that also get notes.
     """
     pins = dict(re.findall(r"^(\S+)==([^\s+]+)", lock, re.MULTILINE))
     names = {
         re.sub(r"[-_.]+", "-", package).lower() for package in request.packages if re.fullmatch(r"[\w.-]+", package)
     }
-    names &= {name for name in pins if f"{name}=={pins[name]}" in changed}
+    names &= {name for name in pins if f"{name}=={pins[name]}" in {*changed, *kept}}
     newest = _newest(sorted(names), where) if names else {}
     old = sorted(name for name in names if newest.get(name, pins[name]) != pins[name])
     with_wheels = _newest(old, where, "--only-binary=:all:") if old else {}
@@ -286,7 +291,8 @@ def notes_of_old_versions(request: Request, where: indexes.Indexes, lock: str, c
                 f"`pip wheel --no-deps --wheel-dir=wheels {name}` in the workspace, and --wheels=wheels --upgrade"
             )
         else:
-            reason, way = _why_not(request, where, f"{name}=={with_wheels.get(name, newest[name])}")
+            is_kept = f"{name}=={pins[name]}" in kept
+            reason, way = _why_not(request, where, f"{name}=={with_wheels.get(name, newest[name])}", is_kept)
             note += f"because {reason}\n  Fix, if the newest is needed: {way}"
         notes.append(note)
     return notes
