@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 import string
 from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
 
-import sympy
 import torch
 from torch.export import ExportedProgram
 from torch.fx import Node
@@ -124,14 +124,14 @@ def _unbounded_sizes(method: Method, exported: ExportedProgram) -> Iterator[Find
             yield _unbounded_size(method, node, made)
 
 
-def _symbols_of_sizes(node: Node) -> list[set[sympy.Symbol]]:
+def _symbols_of_sizes(node: Node) -> list[set[Any]]:
     """Returns the symbols in each size of a node's tensor; nothing for a node that is no tensor."""
     value = node.meta.get("val")
     sizes = value.shape if isinstance(value, torch.Tensor) else ()
     return [size.node.expr.free_symbols if isinstance(size, torch.SymInt) else set() for size in sizes]
 
 
-def _unbounded_size(method: Method, node: Node, symbols: set[sympy.Symbol]) -> Finding:
+def _unbounded_size(method: Method, node: Node, symbols: set[Any]) -> Finding:
     at, frames = method.source.frames_of_text(node.meta.get("stack_trace") or "")
     dims = [dim for dim, size in enumerate(_symbols_of_sizes(node)) if symbols & size]
     found = (
