@@ -86,9 +86,12 @@ class OpHistogramTest(op_tester.OpTest):
                     for weight_order in op_tester.dim_orders(len(shape)):
                         ordered = op_tester.with_dim_order(weight.reshape(shape), weight_order)
                         histogram.check(x, 5, range=(-3.0, 3.0), weight=ordered)
-        pairs = ((), (1, 1)), ((1,), ()), ((0,), (2, 0))
-        for shape, weight_shape in pairs:
-            histogram.check(torch.ones(shape), 2, range=(0.0, 2.0), weight=torch.ones(weight_shape))
+        for x, weight in (
+            (torch.ones(()), torch.ones(1, 1)),
+            (torch.ones(1), torch.ones(())),
+            (torch.ones(0), torch.ones(2, 0)),
+        ):
+            histogram.check(x, 2, range=(0.0, 2.0), weight=weight)
 
     def test_histogram_ranges(self) -> None:
         histogram = self.op("aten::histogram.bin_ct_out")
