@@ -13,10 +13,12 @@ from pathlib import Path
 from absl import flags
 
 from codegen.artifacts import registered_operators
+from codegen.checks import programs
 from codegen.commands import shared_flags
 from codegen.compiled import check, files, memory_report
 from codegen.compiled.constants import Constants
-from codegen.inputs import program_content_reader, tensor_data_reader
+from codegen.inputs import program_content_reader, program_reader, tensor_data_reader
+from diagnostics.errors import InputError
 
 FLAGS = shared_flags.flag_values()
 
@@ -67,8 +69,11 @@ def run() -> None:
     names = files.Names(
         _LABEL.value, _PROGRAM_NAME.value, _NAMESPACE.value, _INCLUDE.value, _NATIVE_FUNCTIONS.value
     )
-    operators = registered_operators.read(_MANIFEST.value).operators
-    compiled = files.Program(content, operators, names, _BY_POINTER.value)
+    library = registered_operators.read(_MANIFEST.value)
+    calls = program_reader.read(_PROGRAM.value, _PROGRAM_NAME.value).calls
+    if findings := list(programs.other_schemas(_PROGRAM_NAME.value, calls, [library])):
+        raise InputError(findings)
+    compiled = files.Program(content, library.operators, names, _BY_POINTER.value)
     if _CHECK.value:
         tolerance = check.AskedTolerance(_ATOL.value, _RTOL.value, _MIN_SNR.value)
         samples = tensor_data_reader.read(_SAMPLES.value)

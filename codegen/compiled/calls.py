@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 
 from codegen.compiled import numbers
@@ -15,6 +16,13 @@ from codegen.model.operators import Operator
 _TENSOR_LISTS = ("TensorList", "OptionalTensorList")
 # The C++ types of arguments that are numbers.
 _NUMBERS = {"SymInt": numbers.INT, "bool": numbers.BOOL, "float": numbers.DOUBLE, "int": numbers.INT}
+# Names in run() that a schema may use, too.
+_USED = re.compile(r"(?:number|tensor)\d+|FixedTensor|dynamic_|kTensors|memories_")
+# The limits of an entry in the table of tensors, and of the runtime's tensors.
+_MAX_RANK = 16
+_MAX_STRIDE = 2**31 - 1
+_MAX_OFFSET = 2**32 - 1
+_MAX_MEMORY = 2**8 - 1
 
 
 class Calls:
@@ -53,6 +61,7 @@ class Calls:
             # A view with dynamic sizes has no place before its instruction runs.
             place = self._method.places.get(index, Place(CONSTANTS, 0)) if tensor.is_dynamic else self._method.place(index)
             self._method.element(index)
+            self._check_limits(index, place)
             self._entries[index] = len(self.entries)
             fields = (
                 self._array("int32_t", tensor.sizes),
@@ -65,6 +74,21 @@ class Calls:
             )
             self.entries.append(f"    {{{', '.join(fields)}}},\n")
         return f"kTensors[{self._entries[index]}]"
+
+    def _check_limits(self, index: int, place: Place) -> None:
+        tensor = self._method.tensor(index)
+        if (
+            len(tensor.sizes) > _MAX_RANK
+            or max(tensor.strides, default=0) > _MAX_STRIDE
+            or place.offset > _MAX_OFFSET
+            or place.memory > _MAX_MEMORY
+        ):
+            raise self._method.error(
+                f"tensor {index} of sizes {list(tensor.sizes)} at {place.offset} in memory {place.memory} is over a limit",
+                f"tensors have up to {_MAX_RANK} dimensions and strides up to 2**31 - 1, memories up to 4 GiB, and a "
+                f"method up to {_MAX_MEMORY} memories, of which each input and output may be one",
+                "make the tensors smaller, or run the program in an executorch_binary",
+            )
 
     def _array(self, type_: str, elements: Sequence[int]) -> str:
         if not elements:
@@ -151,7 +175,7 @@ class Calls:
         *arguments, result = instruction.numbers
         match name:
             case "et_view":
-                return self._view(number, *instruction.numbers[:3])
+                return self._view(number, *instruction.numbers)
             case "_local_scalar_dense":
                 index = method.resolved(arguments[0])
                 block = _Block(self, method)
@@ -160,9 +184,7 @@ class Calls:
                 return f"  {{  // {number}: {instruction.operator}\n{block.declarations}    number{result} = {item};\n  }}\n"
             case "sym_numel" | "sym_size":
                 return f"  number{result} = {self._size(name, arguments)};\n"
-        computed = numbers.computed(name, list(map(method.number, arguments)))
-        assert computed is not None, f"{name} was let through by Method"
-        return f"  number{result} = {computed.text};\n"
+        return f"  number{result} = {numbers.computed(name, list(map(method.number, arguments))).text};\n"
 
     def _size(self, name: str, arguments: Sequence[int]) -> str:
         method = self._method
@@ -210,6 +232,7 @@ class _Block:
     def __init__(self, calls: Calls, method: Method) -> None:
         self._calls = calls
         self._method = method
+        self._taken: set[str] = set()
         self.declarations = ""
 
     def argument(self, name: str, type_: str, index: int) -> str:
@@ -249,8 +272,16 @@ class _Block:
         wanted = _NUMBERS[type_]
         return wanted, text if number.type == wanted else f"static_cast<{wanted}>({text})"
 
+    def _free(self, name: str) -> str:
+        """Returns the name of a new variable."""
+        while name in self._taken or _USED.fullmatch(name):
+            name += "_"
+        self._taken.add(name)
+        return name
+
     def _tensor(self, name: str, index: int) -> str:
         method = self._method
+        name = self._free(name)
         index = method.resolved(index)
         if index in method.dynamic:
             self.declarations += f"    Tensor {name}(&dynamic_[{method.dynamic[index]}]);\n"
@@ -280,5 +311,6 @@ class _Block:
         type_name = f"ArrayRef<{element}>"
         if not items:
             return type_name, f"{type_name}()"
+        name = self._free(name)
         self.declarations += f"    {storage} {element} {name}[] = {{{', '.join(items)}}};\n"
         return type_name, f"{type_name}({name}, {len(items)})"

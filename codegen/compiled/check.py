@@ -14,6 +14,7 @@ from codegen.compiled.elements import ELEMENTS, Element
 from codegen.compiled.files import Names, Program
 from codegen.compiled.findings import uncompilable
 from codegen.compiled.method import Method
+from codegen.cpp import layout
 from codegen.cpp.source import Source
 from codegen.inputs.tensor_data_reader import TensorData
 from codegen.model.execution_plan import Tensor
@@ -105,7 +106,7 @@ class CheckProgram:
         ]
         return files.fill(
             "check_method.cpp",
-            method=method.plan.name,
+            method=layout.quoted(method.plan.name),
             name=method.class_name,
             class_name=class_,
             buffers="".join(buffers),

@@ -62,7 +62,10 @@ class Program:
         self._names = names
         self._by_pointer = constants_by_pointer
         self.constants = Constants()
-        self.methods = [Method(plan, content, by_name, self.constants, names.label) for plan in content.plans]
+        self.methods: list[Method] = []
+        for plan in content.plans:
+            taken = [method.class_name for method in self.methods]
+            self.methods.append(Method(plan, content, by_name, self.constants, names.label, taken))
         self._calls = [Calls(method) for method in self.methods]
 
     def header(self) -> str:
@@ -106,7 +109,7 @@ class Program:
             )
         return fill(
             "class.h",
-            method=method.plan.name,
+            method=method.title,
             name=method.class_name,
             planned=planned,
             parameters=self._parameters(),
@@ -137,7 +140,7 @@ class Program:
         )
         return fill(
             "method.cpp",
-            method=method.plan.name,
+            method=method.title,
             name=method.class_name,
             arrays=arrays,
             entries="".join(calls.entries) or "    {},\n",

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from codegen.compiled.method import CONSTANTS, Method
-from codegen.model.execution_plan import Tensor
+from codegen.model.execution_plan import List, Tensor
 
 
 class Members(NamedTuple):
@@ -85,7 +85,10 @@ def _output(method: Method, number: int, given: int) -> Members:
 
 def _constant(method: Method, name: str, index: int) -> Members:
     """An input or output that the export made a constant has a comment only."""
-    return Members(f"\n  // {name} is always {method.plan.values[index]}.\n", "", "", "")
+    value = method.plan.values[index]
+    if isinstance(value, List):
+        raise method.error(f"{name} is a list", "the program was damaged", "export the program again")
+    return Members(f"\n  // {name} is always {value!r}.\n", "", "", "")
 
 
 def _header_of(method: Method, name: str, index: int) -> str:

@@ -14,7 +14,7 @@ def text(program: Program, label: str) -> str:
     """Returns the report."""
     lines = [f"Memory of {label} in bytes"]
     for method in program.methods:
-        lines += ["", f"Method {method.plan.name}", *_method(method)]
+        lines += ["", f"Method {method.title}", *_method(method)]
     lines += ["", f"Constants of all methods  {len(program.constants.content()):,}"]
     return "\n".join(lines) + "\n"
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 
 from codegen.compiled import numbers
 from codegen.compiled.constants import Constants
@@ -19,10 +19,14 @@ from diagnostics.errors import InputError
 CONSTANTS = 0
 
 _READERS = {"sym_size": numbers.INT, "sym_numel": numbers.INT}
+# The numbers of arguments of the runtime's own operators, without the result.
+_ARGUMENTS = {**numbers.ARGUMENTS, "et_view": 2, "sym_size": 2, "sym_numel": 1, "_local_scalar_dense": 1}
 _FLOATING = ("float16", "bfloat16", "float32", "float64")
 # An operator that does not read the tensor to which the operator writes.
 _COPY = "aten::copy_"
 _OVERWRITES = frozenset({_COPY})
+# Names in the generated code that a class cannot have.
+_USED = ("CallContext", "FixedTensor", "Memory", "TensorImpl", "TensorInfo")
 
 
 class Method:
@@ -34,8 +38,10 @@ class Method:
         operators: the operators of the library by their full names.
         constants: collects the constants.
         label: the label of the compiled program, for errors.
+        taken: the names of other methods' classes.
 
     Attributes:
+        class_name: the name of the class.
         dynamic: the tensors with dynamic sizes: their numbers in the class by their indices among the values.
         moved: the tensors that are one of several other tensors, depending on a branch.
         numbers: the C++ types of the numbers that run() computes, by their indices.
@@ -50,8 +56,10 @@ class Method:
         operators: Mapping[str, Operator],
         constants: Constants,
         label: str,
+        taken: Collection[str] = (),
     ) -> None:
         self.plan = plan
+        self.class_name = _class_name(plan.name, taken)
         self.content = content
         self.operators = operators
         self.constants = constants
@@ -78,16 +86,16 @@ class Method:
         self._place_interface()
 
     @property
-    def class_name(self) -> str:
-        words = re.sub(r"\W", "_", self.plan.name, flags=re.ASCII).split("_")
-        return cpp_names.free("".join(word[:1].upper() + word[1:] for word in words) or "Method")
-
-    @property
     def memory_count(self) -> int:
         return 1 + len(self.plan.memory_sizes) + len(self.set_by_caller)
 
+    @property
+    def title(self) -> str:
+        """The name for comments, which have one line."""
+        return "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in self.plan.name)
+
     def error(self, found: str, cause: str, fix: str) -> InputError:
-        return uncompilable(self._label, f"method '{self.plan.name}': {found}", cause, fix)
+        return uncompilable(self._label, f"method '{self.title}': {found}", cause, fix)
 
     def resolved(self, index: int) -> int:
         """Returns the value that a value is: the result of a kernel may be an argument of the kernel."""
@@ -224,24 +232,17 @@ class Method:
         function = self.operator(instruction.operator).schema
         values = instruction.numbers
         count = len(function.arguments)
-        if not count <= len(values) <= count + 1 + len(function.returns):
-            raise self.error(
-                f"a call of {instruction.operator} has {len(values)} values, but the schema has {count} arguments",
-                "the library has the operator of another version",
-                "use one version of the operator for the export and for the kernels",
-            )
         if len(values) == count:
             return
         result = values[-1]
         if function.out:
             # The result of several out arguments is a list, whose items are the arguments.
-            if len(function.out) == 1 and result != values[count - 1]:
-                self._aliases[result] = values[count - 1]
+            if len(function.out) == 1:
+                self._alias(result, values[count - 1])
         elif function.returns and function.returns[0].is_written:
             alias = function.returns[0].alias
             written = next(v for v, a in zip(values, function.arguments, strict=False) if a.alias == alias)
-            if written != result:
-                self._aliases[result] = written
+            self._alias(result, written)
         elif function.returns:
             type_ = signatures.return_type(function)
             if type_ not in (numbers.INT, numbers.DOUBLE, numbers.BOOL):
@@ -252,25 +253,35 @@ class Method:
                 )
             self.numbers[result] = type_
 
+    def _alias(self, result: int, argument: int) -> None:
+        argument = self.resolved(argument)
+        if argument != result:
+            self._aliases[result] = argument
+
     def _read_prim_op(self, instruction: Instruction) -> None:
         name = prim_op_name(instruction)
+        if name not in _ARGUMENTS:
+            raise self.error(
+                f"the program calls {instruction.operator}, which compiled programs do not support",
+                "the model has a loop of torch.ops.higher_order, or another operator of the runtime itself",
+                "run the program in an executorch_binary",
+            )
+        if len(instruction.numbers) != _ARGUMENTS[name] + 1:
+            raise self.error(
+                f"a call of {instruction.operator} has {len(instruction.numbers)} values of {_ARGUMENTS[name] + 1}",
+                "the program was damaged",
+                "export the program again",
+            )
         *arguments, result = instruction.numbers
         if name == "et_view":
-            source, _, out = instruction.numbers[:3]
+            source, _, out = instruction.numbers
             self._read_view(self.resolved(source), out)
         elif name in _READERS:
             self.numbers[result] = _READERS[name]
         elif name == "_local_scalar_dense":
             self.numbers[result] = self._item_type(arguments[0])
         else:
-            number = numbers.computed(name, list(map(self.number, arguments)))
-            if number is None:
-                raise self.error(
-                    f"the program calls {instruction.operator}, which compiled programs do not support",
-                    "the model has a loop of torch.ops.higher_order, or another operator of the runtime itself",
-                    "run the program in an executorch_binary",
-                )
-            self.numbers[result] = number.type
+            self.numbers[result] = numbers.computed(name, list(map(self.number, arguments))).type
 
     def _item_type(self, index: int) -> str:
         name = self.element(self.resolved(index)).name
@@ -355,6 +366,12 @@ class Method:
                 if value.data:
                     contents[value.place] = self.content.initial[value.data][: self.nbytes(index)]
         return contents
+
+
+def _class_name(method: str, taken: Collection[str]) -> str:
+    words = re.sub(r"\W", "_", method, flags=re.ASCII).split("_")
+    name = "".join(word[:1].upper() + word[1:] for word in words)
+    return cpp_names.free(name if name[:1].isalpha() else f"Method{name}", {*taken, *_USED})
 
 
 def _overlap(a: tuple[int, int, int], b: tuple[int, int, int]) -> bool:

@@ -13,6 +13,12 @@ _ARITHMETIC = {"add": "+", "mul": "*", "sub": "-"}
 _COMPARISONS = {"eq": "==", "ge": ">=", "gt": ">", "le": "<=", "lt": "<"}
 _ROUNDING = {"ceil": "std::ceil", "round": "std::nearbyint", "trunc": "std::trunc"}
 _TO_NUMBER = {"sym_float": DOUBLE, "sym_int": INT}
+# The numbers of arguments of the operators.
+ARGUMENTS = {
+    **dict.fromkeys([*_ROUNDING, *_TO_NUMBER, "neg", "sym_not"], 1),
+    **dict.fromkeys([*_ARITHMETIC, *_COMPARISONS, "floordiv", "mod", "sym_max", "sym_min", "truediv"], 2),
+    "sym_ite": 3,
+}
 
 
 class Number(NamedTuple):
@@ -41,12 +47,12 @@ def literal(value: int | float | bool) -> Number:
     return Number(repr(value), DOUBLE)
 
 
-def computed(name: str, arguments: Sequence[Number]) -> Number | None:
-    """Returns the result of an operator; None if the operator is not known.
+def computed(name: str, arguments: Sequence[Number]) -> Number:
+    """Returns the result of an operator.
 
     Args:
-        name: the operator's name without namespace and overload, such as `floordiv`.
-        arguments: the arguments.
+        name: the operator's name without namespace and overload, such as `floordiv`. One of ARGUMENTS.
+        arguments: the arguments, as many as ARGUMENTS says.
     """
     types = [argument.type for argument in arguments]
     joint = DOUBLE if DOUBLE in types else INT
@@ -74,9 +80,9 @@ def computed(name: str, arguments: Sequence[Number]) -> Number | None:
             return Number(f"std::max<{joint}>({texts[0]}, {texts[1]})", joint)
         case "sym_min":
             return Number(f"std::min<{joint}>({texts[0]}, {texts[1]})", joint)
-        case "sym_ite":
+        case _:
+            assert name == "sym_ite", f"{name} was let through by Method"
             (condition, _), *branches = arguments
             joint = DOUBLE if DOUBLE in types[1:] else INT
             first, second = (f"static_cast<{joint}>({text})" for text, _ in branches)
             return Number(f"{condition} ? {first} : {second}", joint)
-    return None

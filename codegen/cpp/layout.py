@@ -38,6 +38,7 @@ def quoted(text: str) -> str:
     """Returns a C++ string literal."""
     escaped = text.replace("\\", "\\\\").replace('"', '\\"')
     escaped = re.sub(r"\?(?=\?)", '?""', escaped)  # Two question marks begin a trigraph.
+    escaped = re.sub(r"[\x00-\x1f\x7f]", lambda match: f"\\{ord(match[0]):03o}", escaped)
     return f'"{escaped}"'
 
 

@@ -25,13 +25,20 @@ class Tensor:
         dtype: its dtype's number.
         dim_order: its dimensions, the outermost first.
         sizes: its sizes.
-        content: its elements, if the program has them; a tensor with sizes and without content is an output.
+        content: its elements, if the program has them; a tensor with sizes and without content is an output. With a
+            place, the elements at the beginning of the first call.
+        place: the number of its planned memory, from 1, and the offset there.
+        is_dynamic: whether the sizes are upper bounds.
+        external: the key of its elements in another file.
     """
 
     dtype: int
     dim_order: tuple[int, ...]
     sizes: tuple[int, ...] = ()
     content: bytes | None = None
+    place: tuple[int, int] | None = None
+    is_dynamic: bool = False
+    external: str = ""
 
     @property
     def is_output(self) -> bool:
@@ -93,8 +100,63 @@ class Call:
     values: tuple[Value, ...] = ()
 
 
+@dataclass(frozen=True)
+class Move:
+    """An instruction that makes a value another value."""
+
+    source: Value
+    target: Value
+
+    @property
+    def values(self) -> tuple[Value, ...]:
+        return self.source, self.target
+
+
+@dataclass(frozen=True)
+class JumpIfFalse:
+    """An instruction that continues at the instruction of a number if a value is false."""
+
+    condition: Value
+    target: int
+
+    @property
+    def values(self) -> tuple[Value, ...]:
+        return (self.condition,)
+
+
+@dataclass(frozen=True)
+class Free:
+    """An instruction that frees a tensor, of an old exporter."""
+
+    tensor: Tensor
+
+    @property
+    def values(self) -> tuple[Value, ...]:
+        return (self.tensor,)
+
+
+Instruction = str | Call | Move | JumpIfFalse | Free
+
+
+@dataclass(frozen=True)
+class Method:
+    """A method with an interface and a plan of memory. All its tensors have the places that they say.
+
+    Attributes:
+        instructions: its instructions.
+        inputs: its inputs.
+        outputs: its outputs.
+        memory: the sizes of its planned memories.
+    """
+
+    instructions: Sequence[Instruction]
+    inputs: tuple[Value, ...] = ()
+    outputs: tuple[Value, ...] = ()
+    memory: tuple[int, ...] = ()
+
+
 def build(
-    methods: Mapping[str, Sequence[Sequence[str | Call]]],
+    methods: Mapping[str, Sequence[Sequence[Instruction]] | Method],
     unused: Sequence[str] = (),
     header: bool = True,
     version: int = 0,
@@ -103,34 +165,38 @@ def build(
     """A program's bytes.
 
     Args:
-        methods: for each method its chains, each of which is the calls that it makes, in order. An operator's name
-            stands for a call without values, `delegate` for a call of a delegate.
+        methods: each method, or its chains, each of which is the instructions in order. An operator's name stands for
+            a call without values, `delegate` for a call of a delegate. With chains, there are no inputs, and each
+            tensor that may be an output is one, in memory of its own.
         unused: operators that each method lists and does not call.
         header: whether to put the extended header behind the identifier, as exporters do.
         version: the version of the schema that the program says it has.
         backends: the names of the backends that each method delegates to.
     """
     builder = flatbuffers.Builder()
-    constants = _Constants()
+    constants, initial = _Constants(), _Constants()
     plans = [
-        _plan(
-            builder,
-            constants,
-            name,
-            [[Call(c) if isinstance(c, str) else c for c in chain] for chain in chains],
-            unused=unused,
-            backends=backends,
-        )
-        for name, chains in methods.items()
+        _plan(builder, (constants, initial), name, method, unused=unused, backends=backends)
+        for name, method in methods.items()
     ]
     plan_vector = _vector(builder, _schema.ProgramStartExecutionPlanVector, plans)
-    segments = constants.write(builder) if constants.content else ()
+    content = bytes(constants.content + initial.content)
+    segments: tuple[int, int, int] | None = None
+    if content:
+        first, constant_places = constants.write(builder, 0, 0)
+        second, initial_places = initial.write(builder, 1, len(constants.content))
+        segments = (
+            _vector(builder, _schema.ProgramStartSegmentsVector, [first, second]),
+            constant_places,
+            _vector(builder, _schema.ProgramStartMutableDataSegmentsVector, [initial_places]),
+        )
     _schema.ProgramStart(builder)
     _schema.ProgramAddVersion(builder, version)
     _schema.ProgramAddExecutionPlan(builder, plan_vector)
     if segments:
         _schema.ProgramAddSegments(builder, segments[0])
         _schema.ProgramAddConstantSegment(builder, segments[1])
+        _schema.ProgramAddMutableDataSegments(builder, segments[2])
     builder.Finish(_schema.ProgramEnd(builder), b"ET12")
     data = bytes(builder.Output())
     if not header:
@@ -139,7 +205,7 @@ def build(
     size = 32
     (root,) = struct.unpack_from("<I", data)
     start = len(data) + size
-    content = bytes(constants.content) + bytes(_LAST_SEGMENT)
+    content += bytes(_LAST_SEGMENT)
     extended = struct.pack("<4sIQQQ", b"eh00", size, start, start, len(content))
     return struct.pack("<I", root + size) + data[4:8] + extended + data[8:] + content
 
@@ -191,7 +257,7 @@ def bundle(program: bytes) -> bytes:
 
 
 class _Constants:
-    """The contents of tensors, which are the first segment behind the program."""
+    """The contents of tensors, which are a segment behind the program."""
 
     def __init__(self) -> None:
         self.content = bytearray()
@@ -204,34 +270,41 @@ class _Constants:
         self.content += content + bytes(-len(content) % 16)
         return len(self._offsets) - 1
 
-    def write(self, builder: Any) -> tuple[int, int]:
-        """Writes the vector of segments, and the table of the contents' places in the segment."""
+    def write(self, builder: Any, segment_index: int, segment_offset: int) -> tuple[int, int]:
+        """Writes the segment, and the table of the contents' places in the segment."""
         _schema.SubsegmentOffsetsStartOffsetsVector(builder, len(self._offsets))
         for offset in reversed(self._offsets):
             builder.PrependUint64(offset)
         offsets = builder.EndVector()
         _schema.SubsegmentOffsetsStart(builder)
+        _schema.SubsegmentOffsetsAddSegmentIndex(builder, segment_index)
         _schema.SubsegmentOffsetsAddOffsets(builder, offsets)
         places = _schema.SubsegmentOffsetsEnd(builder)
         _schema.DataSegmentStart(builder)
+        _schema.DataSegmentAddOffset(builder, segment_offset)
         _schema.DataSegmentAddSize(builder, len(self.content))
-        segment = _schema.DataSegmentEnd(builder)
-        return _vector(builder, _schema.ProgramStartSegmentsVector, [segment]), places
+        return int(_schema.DataSegmentEnd(builder)), places
 
 
 def _plan(
     builder: Any,
-    constants: _Constants,
+    contents: tuple[_Constants, _Constants],
     name: str,
-    chains: Sequence[Sequence[Call]],
+    method: Sequence[Sequence[Instruction]] | Method,
     *,
     unused: Sequence[str],
     backends: Sequence[str],
 ) -> int:
-    calls = [call for chain in chains for call in chain]
-    operators = list(dict.fromkeys([*unused, *(call.operator for call in calls if call.operator != "delegate")]))
-    values = _Values(builder, constants)
-    arguments = {id(call): [values.add(value) for value in call.values] for call in calls}
+    is_planned = isinstance(method, Method)
+    given = [method.instructions] if isinstance(method, Method) else method
+    chains = [[Call(each) if isinstance(each, str) else each for each in chain] for chain in given]
+    instructions = [instruction for chain in chains for instruction in chain]
+    called = [each.operator for each in instructions if isinstance(each, Call) and each.operator != "delegate"]
+    operators = list(dict.fromkeys([*unused, *called]))
+    values = _Values(builder, contents, is_planned)
+    arguments = {id(each): [values.add(value) for value in each.values] for each in instructions}
+    inputs = [values.add(value) for value in method.inputs] if isinstance(method, Method) else []
+    outputs = [values.add(value) for value in method.outputs] if isinstance(method, Method) else values.outputs
     value_vector = _vector(builder, _schema.ExecutionPlanStartValuesVector, values.offsets)
     operator_vector = _vector(
         builder, _schema.ExecutionPlanStartOperatorsVector, [_operator(builder, operator) for operator in operators]
@@ -244,10 +317,10 @@ def _plan(
     delegate_vector = _vector(
         builder, _schema.ExecutionPlanStartDelegatesVector, [_delegate(builder, backend) for backend in backends]
     )
-    input_vector = _ints(builder, _schema.ExecutionPlanStartInputsVector, ())
-    output_vector = _ints(builder, _schema.ExecutionPlanStartOutputsVector, values.outputs)
+    input_vector = _ints(builder, _schema.ExecutionPlanStartInputsVector, inputs)
+    output_vector = _ints(builder, _schema.ExecutionPlanStartOutputsVector, outputs)
     # The first memory is that of constants.
-    sizes = (0, _OUTPUT_SIZE * len(values.outputs))
+    sizes = (0, *(method.memory if isinstance(method, Method) else [_OUTPUT_SIZE * len(outputs)]))
     _schema.ExecutionPlanStartNonConstBufferSizesVector(builder, len(sizes))
     for size in reversed(sizes):
         builder.PrependInt64(size)
@@ -275,9 +348,10 @@ def _delegate(builder: Any, backend: str) -> int:
 class _Values:
     """The values of a method, as they are written."""
 
-    def __init__(self, builder: Any, constants: _Constants) -> None:
+    def __init__(self, builder: Any, contents: tuple[_Constants, _Constants], is_planned: bool) -> None:
         self._builder = builder
-        self._constants = constants
+        self._constants, self._initial = contents
+        self._is_planned = is_planned
         self.offsets: list[int] = []
         # The indices of the values that are outputs.
         self.outputs: list[int] = []
@@ -328,20 +402,36 @@ class _Values:
     def _tensor(self, tensor: Tensor) -> int:
         dim_order = self._builder.CreateByteVector(bytes(tensor.dim_order))
         sizes = _ints(self._builder, _schema.TensorStartSizesVector, tensor.sizes)
-        constant = 0 if tensor.content is None else self._constants.add(tensor.content)
+        contents = self._constants if tensor.place is None else self._initial
+        constant = 0 if tensor.content is None else contents.add(tensor.content)
+        place = tensor.place
+        if tensor.is_output and not self._is_planned:
+            place = 1, _OUTPUT_SIZE * len(self.outputs)
         allocation = 0
-        if tensor.is_output:
+        if place is not None:
             _schema.AllocationDetailsStart(self._builder)
-            _schema.AllocationDetailsAddMemoryId(self._builder, 1)
-            _schema.AllocationDetailsAddMemoryOffsetLow(self._builder, _OUTPUT_SIZE * len(self.outputs))
+            _schema.AllocationDetailsAddMemoryId(self._builder, place[0])
+            _schema.AllocationDetailsAddMemoryOffsetLow(self._builder, place[1] & 0xFFFFFFFF)
+            _schema.AllocationDetailsAddMemoryOffsetHigh(self._builder, place[1] >> 32)
             allocation = _schema.AllocationDetailsEnd(self._builder)
+        extra = 0
+        if tensor.external:
+            key = self._builder.CreateString(tensor.external)
+            _schema.ExtraTensorInfoStart(self._builder)
+            _schema.ExtraTensorInfoAddFullyQualifiedName(self._builder, key)
+            _schema.ExtraTensorInfoAddLocation(self._builder, _schema.TensorDataLocation.EXTERNAL)
+            extra = _schema.ExtraTensorInfoEnd(self._builder)
         _schema.TensorStart(self._builder)
         _schema.TensorAddScalarType(self._builder, tensor.dtype)
         _schema.TensorAddDimOrder(self._builder, dim_order)
         _schema.TensorAddSizes(self._builder, sizes)
         _schema.TensorAddDataBufferIdx(self._builder, constant)
+        if tensor.is_dynamic:
+            _schema.TensorAddShapeDynamism(self._builder, _schema.TensorShapeDynamism.DYNAMIC_BOUND)
         if allocation:
             _schema.TensorAddAllocationInfo(self._builder, allocation)
+        if extra:
+            _schema.TensorAddExtraTensorInfo(self._builder, extra)
         return int(_schema.TensorEnd(self._builder))
 
     def _tensors(self, table: str, tensors: Sequence[Tensor | None]) -> int:
@@ -373,25 +463,48 @@ def _operator(builder: Any, full_name: str) -> int:
 
 
 def _chain(
-    builder: Any, calls: Sequence[Call], operators: Sequence[str], arguments: Mapping[int, Sequence[int]]
+    builder: Any,
+    instructions: Sequence[Call | Move | JumpIfFalse | Free],
+    operators: Sequence[str],
+    arguments: Mapping[int, Sequence[int]],
 ) -> int:
-    instructions = [_instruction(builder, call, operators, arguments[id(call)]) for call in calls]
-    vector = _vector(builder, _schema.ChainStartInstructionsVector, instructions)
+    offsets = [_instruction(builder, each, operators, arguments[id(each)]) for each in instructions]
+    vector = _vector(builder, _schema.ChainStartInstructionsVector, offsets)
     _schema.ChainStart(builder)
     _schema.ChainAddInstructions(builder, vector)
     return int(_schema.ChainEnd(builder))
 
 
-def _instruction(builder: Any, call: Call, operators: Sequence[str], arguments: Sequence[int]) -> int:
-    if call.operator == "delegate":
-        kind = _schema.InstructionArguments.DelegateCall
+def _instruction(
+    builder: Any, instruction: Call | Move | JumpIfFalse | Free, operators: Sequence[str], arguments: Sequence[int]
+) -> int:
+    kinds = _schema.InstructionArguments
+    if isinstance(instruction, Move):
+        kind = kinds.MoveCall
+        _schema.MoveCallStart(builder)
+        _schema.MoveCallAddMoveFrom(builder, arguments[0])
+        _schema.MoveCallAddMoveTo(builder, arguments[1])
+        called = _schema.MoveCallEnd(builder)
+    elif isinstance(instruction, JumpIfFalse):
+        kind = kinds.JumpFalseCall
+        _schema.JumpFalseCallStart(builder)
+        _schema.JumpFalseCallAddCondValueIndex(builder, arguments[0])
+        _schema.JumpFalseCallAddDestinationInstruction(builder, instruction.target)
+        called = _schema.JumpFalseCallEnd(builder)
+    elif isinstance(instruction, Free):
+        kind = kinds.FreeCall
+        _schema.FreeCallStart(builder)
+        _schema.FreeCallAddValueIndex(builder, arguments[0])
+        called = _schema.FreeCallEnd(builder)
+    elif instruction.operator == "delegate":
+        kind = kinds.DelegateCall
         _schema.DelegateCallStart(builder)
         called = _schema.DelegateCallEnd(builder)
     else:
-        kind = _schema.InstructionArguments.KernelCall
+        kind = kinds.KernelCall
         vector = _ints(builder, _schema.KernelCallStartArgsVector, arguments)
         _schema.KernelCallStart(builder)
-        _schema.KernelCallAddOpIndex(builder, operators.index(call.operator))
+        _schema.KernelCallAddOpIndex(builder, operators.index(instruction.operator))
         _schema.KernelCallAddArgs(builder, vector)
         called = _schema.KernelCallEnd(builder)
     _schema.InstructionStart(builder)

@@ -35,6 +35,7 @@ _ELSEWHERE = {
     "bazel build --@rules_executorch//rules:instruction_sets=* //app*": "//rules/tests:instruction_sets_tests",
     "bazel * --platforms=//:linux_arm64 *": "//tests/downstream:arm64_test",
     "bazel build --output_groups=etrecord :model": "//export/tests:etrecord_test",
+    "bazel build --output_groups=memory :classifier_compiled": "//tests/compiled:memory_test",
     "bazel build --output_groups=selective_build": "//rules/tests:executorch_generated_lib_tests",
     "bazel build --output_groups=times :model": "//export/tests:phases_test",
     "bazel build --platforms=//:android_arm64 //app": "//rules/tests:toolchains_tests",
@@ -91,7 +92,7 @@ _BY_HAND = {
     "bazel build -c dbg *": _DEBUGGING,
     "bazel run --copt=-fsanitize=address*": _DEBUGGING,
     "export *": _SDK,
-    "gdb --args *": _DEBUGGING,
+    "gdb *": _DEBUGGING,
     "libraries=*": _DEBUGGING,
     "tools/bazel --bazelrc=... *": "needs the servers of //tests/remote:serve",
     "tools/bazel run * //tools/bench:*": "measures for minutes",
@@ -170,7 +171,7 @@ class CommandsTest(absltest.TestCase):
             # A macro makes a test of each file of a list.
             names = [one.removesuffix(".py") for one in names if one.strip("{}*")]
             pattern = "|".join(re.sub(r"\\\{\\\}|\\\*", r"\\w+", re.escape(one)) for one in names)
-            candidates = (name.partition(".")[0], re.sub(r"_(lib|operators|profile|size|test)$", "", name))
+            candidates = (name.partition(".")[0], re.sub(r"(_compiled)?(_(lib|operators|profile|size|test))?$", "", name))
             self.assertTrue(any(re.fullmatch(pattern, one) for one in candidates), f"no target {target}")
 
     def _bazel(self, page: str, command: guide.Command) -> None:

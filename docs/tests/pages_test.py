@@ -38,6 +38,16 @@ class FastTest(absltest.TestCase):
         self.assertIn(argument, example)
 
 
+class CompiledProgramsTest(absltest.TestCase):
+    def test_files_are_those_of_the_example(self) -> None:
+        example = Path("examples/compiled")
+        (build,) = _fences("compiled_programs.md", "starlark")
+        (main,) = _fences("compiled_programs.md", "cpp")
+        self.assertEqual(main, (example / "main.cpp").read_text())
+        # Behind what is loaded.
+        self.assertIn(build.partition("\n\n")[2], (example / "BUILD.bazel").read_text())
+
+
 class FirstOperatorTest(absltest.TestCase):
     def test_files_are_those_of_the_quickstart(self) -> None:
         files = [

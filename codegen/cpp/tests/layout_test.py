@@ -61,6 +61,7 @@ class LayoutTest(absltest.TestCase):
     def test_quoted(self) -> None:
         self.assertEqual(layout.quoted('str mode="a\\b"'), r'"str mode=\"a\\b\""')
         self.assertEqual(layout.quoted("Tensor?[]? a???/"), '"Tensor?[]? a?""?""?/"')
+        self.assertEqual(layout.quoted("a\n1\0\x7f"), r'"a\0121\000\177"')
 
 
 if __name__ == "__main__":
