@@ -1,6 +1,6 @@
 """Writes a program as C++ classes, one for each method, that call kernels without ExecuTorch's runtime.
 
-    codegen compile --label //app:model --program model.pte --manifest registered.json --header model.h --source model.cpp
+    codegen compile --label //app:model --program model.pte --manifest registered.json --header m.h --source m.cpp ...
 
 The kernels are those of a generated library: its registered.json names the kernels, and its NativeFunctions.h declares
 them.
@@ -66,9 +66,7 @@ _MIN_SNR = flags.DEFINE_float(
 
 def run() -> None:
     content = program_content_reader.read(_PROGRAM.value, _PROGRAM_NAME.value)
-    names = files.Names(
-        _LABEL.value, _PROGRAM_NAME.value, _NAMESPACE.value, _INCLUDE.value, _NATIVE_FUNCTIONS.value
-    )
+    names = files.Names(_LABEL.value, _PROGRAM_NAME.value, _NAMESPACE.value, _INCLUDE.value, _NATIVE_FUNCTIONS.value)
     library = registered_operators.read(_MANIFEST.value)
     calls = program_reader.read(_PROGRAM.value, _PROGRAM_NAME.value).calls
     if findings := list(programs.other_schemas(_PROGRAM_NAME.value, calls, [library])):
@@ -95,5 +93,9 @@ def _write_constants(symbol: str, constants: Constants) -> None:
     source = _CONSTANTS_SOURCE.value
     if source:
         is_assembly = source.endswith(".S")
-        text = files.constants_assembly(symbol, _CONSTANTS.value) if is_assembly else files.constants_source(symbol, content)
+        text = (
+            files.constants_assembly(symbol, _CONSTANTS.value)
+            if is_assembly
+            else files.constants_source(symbol, content)
+        )
         Path(source).write_text(text)

@@ -104,9 +104,7 @@ class _Reader:
         ]
         (chain,) = self._tables(plan, "ExecutionPlan.Chains")
         values = tuple(self._value(value) for value in self._tables(plan, "ExecutionPlan.Values"))
-        instructions = tuple(
-            self._instruction(each, operators) for each in self._tables(chain, "Chain.Instructions")
-        )
+        instructions = tuple(self._instruction(each, operators) for each in self._tables(chain, "Chain.Instructions"))
         result = ExecutionPlan(
             name=self._text(plan, "ExecutionPlan.Name"),
             values=values,
@@ -216,7 +214,7 @@ def _check_indices(plan: ExecutionPlan) -> None:
     for instruction in plan.instructions:
         indices = instruction.numbers
         if instruction.kind == "JumpFalseCall":
-            *indices, target = instruction.numbers
+            indices, target = instruction.numbers[:-1], instruction.numbers[-1]
             if not 0 <= target <= len(plan.instructions):
                 raise ValueError(f"a jump to instruction {target} of {len(plan.instructions)}")
         elif instruction.kind == "DelegateCall":

@@ -171,7 +171,8 @@ class CommandsTest(absltest.TestCase):
             # A macro makes a test of each file of a list.
             names = [one.removesuffix(".py") for one in names if one.strip("{}*")]
             pattern = "|".join(re.sub(r"\\\{\\\}|\\\*", r"\\w+", re.escape(one)) for one in names)
-            candidates = (name.partition(".")[0], re.sub(r"(_compiled)?(_(lib|operators|profile|size|test))?$", "", name))
+            endings = r"(_compiled)?(_(lib|operators|profile|size|test))?$"
+            candidates = (name.partition(".")[0], re.sub(endings, "", name))
             self.assertTrue(any(re.fullmatch(pattern, one) for one in candidates), f"no target {target}")
 
     def _bazel(self, page: str, command: guide.Command) -> None:

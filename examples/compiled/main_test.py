@@ -16,7 +16,9 @@ class MainTest(absltest.TestCase):
         printed = subprocess.run([_BINARY], check=True, capture_output=True, text=True).stdout
         module, _ = model.get_model()
         expected = module(torch.ones(1, 28, 28))[0]
-        torch.testing.assert_close(torch.tensor([float(line) for line in printed.split()]), expected, atol=1e-4, rtol=1e-4)
+        torch.testing.assert_close(
+            torch.tensor([float(line) for line in printed.split()]), expected, atol=1e-4, rtol=1e-4
+        )
 
     def test_no_runtime(self) -> None:
         self.assertNotIn(b"libexecutorch", _BINARY.read_bytes())

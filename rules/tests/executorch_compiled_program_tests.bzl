@@ -19,7 +19,11 @@ def _links_no_runtime_test_impl(ctx):
 _links_no_runtime_test = analysistest.make(_links_no_runtime_test_impl)
 
 def executorch_compiled_program_test_suite(name):
-    """Tests of the rules, and the targets that they look at."""
+    """Tests of the rules, and the targets that they look at.
+
+    Args:
+      name: name of the test suite.
+    """
     executorch_compiled_program(
         name = "compiled-program",
         library = "//tests/compiled:library",

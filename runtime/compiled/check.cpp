@@ -111,8 +111,7 @@ bool is_close(double expected, double actual, const Bounds& bounds) {
     return true;
   }
   const double size = std::fabs(expected);
-  const double allowed =
-      bounds.absolute + bounds.relative * size + bounds.of_largest * std::max(size, bounds.largest);
+  const double allowed = bounds.absolute + bounds.relative * size + bounds.of_largest * std::max(size, bounds.largest);
   return std::isfinite(expected) && std::isfinite(actual) && std::fabs(actual - expected) <= allowed;
 }
 

@@ -15,7 +15,8 @@ enum class Kind { kBits, kHalf, kBFloat16, kFloat, kDouble };
 /// expected output only, so that the code generator computes them.
 struct Bounds {
   Kind kind = Kind::kBits;
-  /// An element is close if |actual - expected| <= absolute + relative * |expected| + of_largest * max(|expected|, largest).
+  /// An element is close if |actual - expected| <= absolute + relative * |expected| + of_largest * max(|expected|,
+  /// largest).
   double absolute = 0;
   double relative = 0;
   double of_largest = 0;

@@ -1,5 +1,6 @@
-// The functions of ExecuTorch's runtime that kernels call, for binaries without the runtime. ExecuTorch's headers declare
-// the functions, and describe them. If a binary has ExecuTorch's runtime, too, the definitions of the runtime win.
+// The functions of ExecuTorch's runtime that kernels call, for binaries without the runtime. ExecuTorch's headers
+// declare the functions, and describe them. If a binary has ExecuTorch's runtime, too, the definitions of the runtime
+// win.
 
 #include <executorch/runtime/core/exec_aten/exec_aten.h>
 #include <executorch/runtime/core/exec_aten/util/dim_order_util.h>
@@ -50,9 +51,9 @@ IF_NONE_ELSE ssize_t compute_numel(const TensorImpl::SizesType* sizes, ssize_t d
   return numel;
 }
 
-IF_NONE_ELSE TensorImpl::TensorImpl(ScalarType type, ssize_t dim, SizesType* sizes, void* data,
-                                    DimOrderType* dim_order, StridesType* strides, TensorShapeDynamism dynamism,
-                                    DeviceType device_type, DeviceIndex device_index)
+IF_NONE_ELSE TensorImpl::TensorImpl(ScalarType type, ssize_t dim, SizesType* sizes, void* data, DimOrderType* dim_order,
+                                    StridesType* strides, TensorShapeDynamism dynamism, DeviceType device_type,
+                                    DeviceIndex device_index)
     : sizes_(sizes),
       dim_order_(dim_order),
       strides_(strides),
@@ -109,9 +110,8 @@ IF_NONE_ELSE bool tensor_has_valid_dim_order(aten::Tensor tensor) {
 }
 
 IF_NONE_ELSE bool tensors_have_same_dim_order(aten::ArrayRef<aten::Tensor> tensors) {
-  return std::all_of(tensors.begin(), tensors.end(), [&](const aten::Tensor& tensor) {
-    return tensor.dim_order().equals(tensors[0].dim_order());
-  });
+  return std::all_of(tensors.begin(), tensors.end(),
+                     [&](const aten::Tensor& tensor) { return tensor.dim_order().equals(tensors[0].dim_order()); });
 }
 
 namespace internal {
@@ -124,8 +124,7 @@ class TensorResizerFriend final {
   }
 };
 
-IF_NONE_ELSE Error resize_tensor_impl(etensor::TensorImpl* tensor,
-                                      ArrayRef<etensor::TensorImpl::SizesType> new_sizes) {
+IF_NONE_ELSE Error resize_tensor_impl(etensor::TensorImpl* tensor, ArrayRef<etensor::TensorImpl::SizesType> new_sizes) {
   return TensorResizerFriend::resize(tensor, new_sizes);
 }
 

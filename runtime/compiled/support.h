@@ -40,9 +40,7 @@ inline void* address(const TensorInfo& info, uint8_t* const* memories) {
 }
 
 /// The constants among the memories. Nothing writes to them.
-inline uint8_t* constant_bytes(const void* constants) {
-  return static_cast<uint8_t*>(const_cast<void*>(constants));
-}
+inline uint8_t* constant_bytes(const void* constants) { return static_cast<uint8_t*>(const_cast<void*>(constants)); }
 
 /// A tensor with fixed sizes, during one call.
 class FixedTensor {

@@ -1,5 +1,6 @@
 """Rule emulator."""
 
+# buildifier: disable=bzl-visibility
 load("//rules/private/toolchains:runfiles_path.bzl", "runfiles_path")
 
 _LAUNCHER = """\

@@ -76,9 +76,8 @@ def _compile_args(ctx, compiled):
 def _declare_constants(ctx, with_source = True):
     """Declares the files of an array of constants: the bytes, and a list with the source for the platform."""
     name = ctx.label.name + ".constants."
-    return ctx.actions.declare_file(name + "bin"), [
-        ctx.actions.declare_file(name + ("S" if _is_elf(ctx) else "cpp")),
-    ] if with_source else []
+    endings = ["S" if _is_elf(ctx) else "cpp"] if with_source else []
+    return ctx.actions.declare_file(name + "bin"), [ctx.actions.declare_file(name + ending) for ending in endings]
 
 def _executorch_compiled_program_impl(ctx):
     name = ctx.label.name

@@ -119,7 +119,7 @@ def _executorch_generated_lib_impl(ctx):
         # Generated code must not get the include paths of kernels, which include PyTorch's headers.
         kernels = [CcInfo(linking_context = info.linking_context) for info in kernels]
     headers, registration, archive = _compile(cc, generated, adapters, selective, wide, kernels + libraries, aten)
-    kernels_only = _kernels_only(cc, generated, adapters, selective, headers, kernels) if not aten else None
+    kernels_only = _kernels_only(cc, adapters, selective, headers, kernels) if not aten else None
 
     return [
         DefaultInfo(
@@ -330,7 +330,7 @@ def _no_runtime_source(ctx):
     ctx.actions.write(source, text)
     return source
 
-def _kernels_only(cc, generated, adapters, selective, headers, deps):
+def _kernels_only(cc, adapters, selective, headers, deps):
     """Returns CcInfo of the headers and the kernels without the registration, for compiled programs.
 
     The kernels are those for the narrowest of the instruction sets.

@@ -19,7 +19,7 @@ Fix: name an interpreter with --repo_env=EXECUTORCH_PYTHON=/path/to/python3, or 
 ENVIRONMENT_ERR = """rules_executorch: @{name} has {package} for Python 3.{built}, of {place}: expected Python 3.{minor}, the \
 version of {path}.
 
-Likely cause: the environment has another interpreter than the first python3 on the PATH.
+Likely cause: the environment has another interpreter than the tools: $EXECUTORCH_PYTHON, else the first python3 on the PATH.
 Fix: name the interpreter of the environment with --repo_env=EXECUTORCH_PYTHON=/path/to/python3.{built}; or give \
 executorch.{tag}(site_packages = ...) an environment of Python 3.{minor}."""
 

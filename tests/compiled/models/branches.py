@@ -8,7 +8,8 @@ from torch import nn
 
 class Branches(nn.Module):
     def forward(self, x: torch.Tensor) -> torch.Tensor:
-        return torch.cond(x.sum() > 0, lambda t: t * 2 + 1, lambda t: -t.sin(), (x,)) + 1
+        y: torch.Tensor = torch.cond(x.sum() > 0, lambda t: t * 2 + 1, lambda t: -t.sin(), (x,))
+        return y + 1
 
 
 def get_model() -> tuple[nn.Module, tuple[torch.Tensor]]:
