@@ -18,8 +18,7 @@ _TENSOR_LISTS = ("TensorList", "OptionalTensorList")
 _NUMBERS = {"SymInt": numbers.INT, "bool": numbers.BOOL, "float": numbers.DOUBLE, "int": numbers.INT}
 # Names in run() that a schema may use, too.
 _USED = re.compile(r"(?:number|tensor)\d+|FixedTensor|dynamic_|kTensors|memories_")
-# The limits of an entry in the table of tensors, and of the runtime's tensors.
-_MAX_RANK = 16
+# The limits of an entry in the table of tensors.
 _MAX_STRIDE = 2**31 - 1
 _MAX_OFFSET = 2**32 - 1
 _MAX_MEMORY = 2**8 - 1
@@ -59,7 +58,9 @@ class Calls:
         if index not in self._entries:
             tensor = self._method.tensor(index)
             # A view with dynamic sizes has no place before its instruction runs.
-            place = self._method.places.get(index, Place(CONSTANTS, 0)) if tensor.is_dynamic else self._method.place(index)
+            place = (
+                self._method.places.get(index, Place(CONSTANTS, 0)) if tensor.is_dynamic else self._method.place(index)
+            )
             self._method.element(index)
             self._check_limits(index, place)
             self._entries[index] = len(self.entries)
@@ -77,16 +78,11 @@ class Calls:
 
     def _check_limits(self, index: int, place: Place) -> None:
         tensor = self._method.tensor(index)
-        if (
-            len(tensor.sizes) > _MAX_RANK
-            or max(tensor.strides, default=0) > _MAX_STRIDE
-            or place.offset > _MAX_OFFSET
-            or place.memory > _MAX_MEMORY
-        ):
+        if max(tensor.strides, default=0) > _MAX_STRIDE or place.offset > _MAX_OFFSET or place.memory > _MAX_MEMORY:
             raise self._method.error(
                 f"tensor {index} of sizes {list(tensor.sizes)} at {place.offset} in memory {place.memory} is over a limit",
-                f"tensors have up to {_MAX_RANK} dimensions and strides up to 2**31 - 1, memories up to 4 GiB, and a "
-                f"method up to {_MAX_MEMORY} memories, of which each input and output may be one",
+                "the table of tensors has room for strides up to 2**31 - 1, offsets up to 4 GiB, and "
+                f"{_MAX_MEMORY} memories, of which each input and output may be one",
                 "make the tensors smaller, or run the program in an executorch_binary",
             )
 
