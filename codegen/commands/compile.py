@@ -13,6 +13,7 @@ from pathlib import Path
 from absl import flags
 
 from codegen.artifacts import registered_operators
+from codegen.artifacts.registered_operators import Library
 from codegen.checks import programs
 from codegen.commands import shared_flags
 from codegen.compiled import check, files, memory_report
@@ -38,7 +39,11 @@ _INCLUDE = flags.DEFINE_string("include", None, "The include path of the header.
 _HEADER = flags.DEFINE_string("header", None, "Where to write the header.", flag_values=FLAGS)
 _SOURCE = flags.DEFINE_string("source", None, "Where to write the source.", flag_values=FLAGS)
 _CONSTANTS = flags.DEFINE_string(
-    "constants", None, "Where to write the constants, or with --samples the samples, as bytes.", flag_values=FLAGS
+    "constants",
+    None,
+    "Where to write the constants, or with --check the samples, as bytes.",
+    required=True,
+    flag_values=FLAGS,
 )
 _CONSTANTS_SOURCE = flags.DEFINE_string(
     "constants_source",
@@ -65,26 +70,47 @@ _MIN_SNR = flags.DEFINE_float(
 
 
 def run() -> None:
-    content = program_content_reader.read(_PROGRAM.value, _PROGRAM_NAME.value)
     names = files.Names(_LABEL.value, _PROGRAM_NAME.value, _NAMESPACE.value, _INCLUDE.value, _NATIVE_FUNCTIONS.value)
-    library = registered_operators.read(_MANIFEST.value)
-    calls = program_reader.read(_PROGRAM.value, _PROGRAM_NAME.value).calls
-    if findings := list(programs.other_schemas(_PROGRAM_NAME.value, calls, [library])):
-        raise InputError(findings)
-    compiled = files.Program(content, library.operators, names, _BY_POINTER.value)
+    program = compiled(_PROGRAM.value, registered_operators.read(_MANIFEST.value), names, _BY_POINTER.value)
     if _CHECK.value:
         tolerance = check.AskedTolerance(_ATOL.value, _RTOL.value, _MIN_SNR.value)
-        samples = tensor_data_reader.read(_SAMPLES.value)
-        program = check.CheckProgram(compiled, names, samples, tolerance, _SCRATCH_BYTES.value)
-        Path(_CHECK.value).write_text(program.source())
-        _write_constants(program.symbol, program.constants)
+        samples = tensor_data_reader.read(_given(_SAMPLES))
+        checked = check.CheckProgram(program, names, samples, tolerance, _SCRATCH_BYTES.value)
+        Path(_CHECK.value).write_text(checked.source())
+        _write_constants(checked.symbol, checked.constants)
         return
     # The source adds constants, so the source comes first.
-    Path(_SOURCE.value).write_text(compiled.source())
-    Path(_HEADER.value).write_text(compiled.header())
-    _write_constants(names.symbol, compiled.constants)
+    Path(_given(_SOURCE)).write_text(program.source())
+    Path(_given(_HEADER)).write_text(program.header())
+    _write_constants(names.symbol, program.constants)
     if _MEMORY.value:
-        Path(_MEMORY.value).write_text(memory_report.text(compiled, _LABEL.value))
+        Path(_MEMORY.value).write_text(memory_report.text(program, _LABEL.value))
+
+
+def _given(flag: flags.FlagHolder[str | None]) -> str:
+    """Returns the value of a flag that --check requires, or that all other calls require."""
+    if flag.value is None:
+        raise flags.IllegalFlagValueError(f"--{flag.name} is missing.")
+    return flag.value
+
+
+def compiled(path: str, library: Library, names: files.Names, constants_by_pointer: bool) -> files.Program:
+    """Returns a program in C++.
+
+    Args:
+        path: the program's file.
+        library: the library with the kernels.
+        names: the names in the files.
+        constants_by_pointer: whether the application gives the address of the constants.
+
+    Raises:
+        InputError: the program is damaged, does not fit the library, or cannot be compiled.
+    """
+    calls = program_reader.read(path, names.program).calls
+    if findings := list(programs.other_schemas(names.program, calls, [library])):
+        raise InputError(findings)
+    content = program_content_reader.read(path, names.program)
+    return files.Program(content, library.operators, names, constants_by_pointer)
 
 
 def _write_constants(symbol: str, constants: Constants) -> None:

@@ -98,8 +98,10 @@ class Calls:
             case "KernelCall":
                 return self._kernel_call(number, instruction)
             case "JumpFalseCall":
-                condition, target = instruction.numbers
-                return f"  if (!({self._condition(condition)})) goto instruction{target};\n"
+                index, target = instruction.numbers
+                condition = self._condition(index)
+                unless = "" if condition == numbers.literal(False).text else f"if (!{condition}) "
+                return f"  {unless}goto instruction{target};\n"
             case "MoveCall":
                 return self._move(*instruction.numbers)
         return ""

@@ -281,6 +281,11 @@ class CallsTest(TestCase):
             self.assertIn(line, _joined(text))
         self.assertIn("  double output2() const { return output2_; }\n", self.text("header"))
 
+    def test_computed_condition(self) -> None:
+        """The value of a number that is computed says only the type."""
+        text = self.source(Method([Call("executorch_prim::gt.Scalar", (3, 2, False)), JumpIfFalse(False, 2)]))
+        self.assertIn("  number2 = int64_t{3} > int64_t{2};\n  if (!number2) goto instruction2;\n", text)
+
     def test_strings(self) -> None:
         x, out = _planned(0), _planned(16)
         text = self.source(Method([Call("my_ops::text.out", (x, 'a"\\??/\n\0é', None, out, out))], (x,), (out,), (64,)))
@@ -342,8 +347,8 @@ class CallsTest(TestCase):
             )
         )
         for part in (
-            "  if (!(is_true(FixedTensor(kTensors[0], memories_)))) goto instruction4;\n",
-            "  tensor3 = &kTensors[2];\n  if (!(false)) goto instruction6;\ninstruction4:\n",
+            "  if (!is_true(FixedTensor(kTensors[0], memories_))) goto instruction4;\n",
+            "  tensor3 = &kTensors[2];\n  goto instruction6;\ninstruction4:\n",
             "  tensor3 = &kTensors[3];\ninstruction6:\n  ;\n  output0_ = address(*tensor3, memories_);\n",
         ):
             self.assertIn(part, text)
