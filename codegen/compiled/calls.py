@@ -80,7 +80,7 @@ class Calls:
         tensor = self._method.tensor(index)
         if max(tensor.strides, default=0) > _MAX_STRIDE or place.offset > _MAX_OFFSET or place.memory > _MAX_MEMORY:
             raise self._method.error(
-                f"tensor {index} of sizes {list(tensor.sizes)} at {place.offset} in memory {place.memory} is over a limit",
+                f"tensor {index} of sizes {list(tensor.sizes)} at {place.offset} in memory {place.memory} is too large",
                 "the table of tensors has room for strides up to 2**31 - 1, offsets up to 4 GiB, and "
                 f"{_MAX_MEMORY} memories, of which each input and output may be one",
                 "make the tensors smaller, or run the program in an executorch_binary",
@@ -179,7 +179,8 @@ class Calls:
                 block = _Block(self, method)
                 function = {numbers.DOUBLE: "floating_item", numbers.INT: "integer_item", numbers.BOOL: "is_true"}
                 item = f"{function[method.numbers[result]]}({block.argument('self', 'Tensor', index)})"
-                return f"  {{  // {number}: {instruction.operator}\n{block.declarations}    number{result} = {item};\n  }}\n"
+                statement = f"{block.declarations}    number{result} = {item};\n"
+                return f"  {{  // {number}: {instruction.operator}\n{statement}  }}\n"
             case "sym_numel" | "sym_size":
                 return f"  number{result} = {self._size(name, arguments)};\n"
         return f"  number{result} = {numbers.computed(name, list(map(method.number, arguments))).text};\n"
@@ -264,6 +265,9 @@ class _Block:
         text = number.text.removeprefix("int64_t{").removesuffix("}")
         if type_ == "Scalar":
             return "Scalar", f"Scalar({text})"
+        if type_ == "Device":
+            device = "executorch::aten::Device"
+            return device, f"{device}(static_cast<{device}Type>({text}), -1)"
         if type_ not in _NUMBERS:
             enumeration = f"executorch::aten::{type_}"
             return enumeration, f"static_cast<{enumeration}>({text})"

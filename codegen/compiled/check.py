@@ -195,7 +195,7 @@ def _power_ratio(decibels: float) -> str:
 
 
 def _steps(sizes: Sequence[int]) -> list[int]:
-    """Returns the distances of neighbours in each dimension, in elements."""
+    """Returns the distances of neighbors in each dimension, in elements."""
     steps = [1] * len(sizes)
     for i in reversed(range(len(sizes) - 1)):
         steps[i] = steps[i + 1] * sizes[i + 1]

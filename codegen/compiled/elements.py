@@ -41,7 +41,5 @@ _BY_NAME = {
 
 # By the number of the dtype.
 ELEMENTS = {
-    scalar_types.SCALAR_TYPES[name]: element
-    for name, element in _BY_NAME.items()
-    if name in scalar_types.SCALAR_TYPES
+    scalar_types.SCALAR_TYPES[name]: element for name, element in _BY_NAME.items() if name in scalar_types.SCALAR_TYPES
 }

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 from pathlib import Path
 from typing import NamedTuple
@@ -16,6 +17,28 @@ from codegen.model.execution_plan import Content
 from codegen.model.operators import Operator
 from codegen.source_templates.source_templates import SourceTemplates
 
+# Names of runtime/compiled/support.h. A directive for the namespace would make the names ambiguous beside kernels in
+# namespaces of the same names.
+_SUPPORT = (
+    "ArrayRef",
+    "CallContext",
+    "Error",
+    "FixedTensor",
+    "Scalar",
+    "Tensor",
+    "TensorInfo",
+    "address",
+    "constant_bytes",
+    "dynamic_tensor",
+    "floating_item",
+    "floor_divide",
+    "integer_item",
+    "is_true",
+    "modulo",
+    "resize",
+    "status_of",
+    "view",
+)
 _TEMPLATES = SourceTemplates(Path(__file__).with_name("templates"))
 
 
@@ -65,7 +88,7 @@ class Program:
         self.methods: list[Method] = []
         for plan in content.plans:
             taken = [method.class_name for method in self.methods]
-            self.methods.append(Method(plan, content, by_name, self.constants, names.label, taken))
+            self.methods.append(Method(plan, content, by_name, self.constants, label=names.label, taken=taken))
         self._calls = [Calls(method) for method in self.methods]
 
     def header(self) -> str:
@@ -82,7 +105,10 @@ class Program:
 
     def source(self) -> str:
         # The initial contents of the state come into the constants, too.
-        methods = [self._method(method, calls) for method, calls in zip(self.methods, self._calls, strict=True)]
+        methods = "\n".join(
+            self._method(method, calls) for method, calls in zip(self.methods, self._calls, strict=True)
+        )
+        using = [name for name in _SUPPORT if re.search(rf"(?<!::)\b{name}\b", methods)]
         return fill(
             "CompiledProgram.cpp",
             label=self._names.label,
@@ -91,7 +117,8 @@ class Program:
             native_functions=self._names.native_functions,
             constants="" if self._by_pointer else f"extern const uint64_t {self._names.symbol}[];\n",
             namespace=self._names.cpp_namespace,
-            methods="\n".join(methods),
+            using="".join(f"using ::compiled_program::{name};\n" for name in using),
+            methods=methods,
         )
 
     def _class(self, method: Method) -> str:
@@ -129,9 +156,7 @@ class Program:
         memories += [f"memory.planned{i}" for i in range(1, len(method.plan.memory_sizes) + 1)]
         memories += ["nullptr"] * len(method.set_by_caller)
         dynamic = _dynamic(method, calls)
-        tensors = [
-            f"  [[maybe_unused]] const TensorInfo* tensor{index} = nullptr;\n" for index in sorted(method.moved)
-        ]
+        tensors = [f"  [[maybe_unused]] const TensorInfo* tensor{index} = nullptr;\n" for index in sorted(method.moved)]
         numbers = [f"  [[maybe_unused]] {type_} number{i} = 0;\n" for i, type_ in sorted(method.numbers.items())]
         members = interface.members(method)
         arrays = "".join(

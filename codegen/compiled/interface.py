@@ -92,10 +92,7 @@ def _constant(method: Method, name: str, index: int) -> Members:
 
 
 def _header_of(method: Method, name: str, index: int) -> str:
-    return (
-        f"\n  /// {shape(method, index)}\n"
-        f"  static constexpr size_t k{name.title()}Bytes = {method.nbytes(index)};\n"
-    )
+    return f"\n  /// {shape(method, index)}\n  static constexpr size_t k{name.title()}Bytes = {method.nbytes(index)};\n"
 
 
 def _pointer(type_: str, name: str, address: str, const: str) -> str:

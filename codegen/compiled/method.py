@@ -55,8 +55,9 @@ class Method:
         content: Content,
         operators: Mapping[str, Operator],
         constants: Constants,
+        *,
         label: str,
-        taken: Collection[str] = (),
+        taken: Collection[str],
     ) -> None:
         self.plan = plan
         self.class_name = _class_name(plan.name, taken)
@@ -276,6 +277,9 @@ class Method:
         if name == "et_view":
             source, _, out = instruction.numbers
             self._read_view(self.resolved(source), out)
+        elif name == "et_copy_index":
+            # The first argument, which the operator changes, is the result.
+            pass
         elif name in _READERS:
             self.numbers[result] = _READERS[name]
         elif name == "_local_scalar_dense":
@@ -313,6 +317,8 @@ class Method:
                 yield instruction.numbers[:1], ()
             elif instruction.kind == "MoveCall":
                 yield instruction.numbers[:1], instruction.numbers[1:]
+            elif instruction.kind == "KernelCall" and prim_op_name(instruction) == "et_copy_index":
+                yield instruction.numbers[1:2], instruction.numbers[:1]
             elif instruction.kind == "KernelCall" and instruction.operator in prim_ops.PRIM_OPS:
                 yield instruction.numbers[:-1], instruction.numbers[-1:]
             elif instruction.kind == "KernelCall":
@@ -362,9 +368,10 @@ class Method:
         """Returns the initial contents of the state that the program has, by their places."""
         contents: dict[Place, memoryview] = {}
         for index, value in enumerate(self.plan.values):
-            if isinstance(value, Tensor) and value.place is not None and value.data in self.content.initial:
-                if value.data:
-                    contents[value.place] = self.content.initial[value.data][: self.nbytes(index)]
+            if isinstance(value, Tensor) and value.place is not None and value.data:
+                data = self.content.initial.get(value.data)
+                if data is not None:
+                    contents[value.place] = data[: self.nbytes(index)]
         return contents
 
 

@@ -3,7 +3,8 @@
     tools/bazel run //codegen/fuzz:cpp_fuzz -- --libraries=1000 --seed=2 --words=100000
 
 The fuzzer uses each word of the runtime's headers for every name in a YAML, and makes libraries of a few odd names,
-which clash. The test runs a sample of both.
+which clash. For each library, a program calls the operators in methods of odd names, and becomes C++, too. The test
+runs a sample of both.
 """
 
 from __future__ import annotations
@@ -27,6 +28,7 @@ from codegen.fuzz import odd_libraries
 from codegen.fuzz.odd_libraries import Entry
 from codegen.inputs import functions_yaml
 from codegen.model import signatures
+from codegen.tests import programs
 from diagnostics.errors import InputError, Location
 
 _COMPILER = flags.DEFINE_string("compiler", "g++", "A C++ compiler that takes GCC's options.")
@@ -50,6 +52,24 @@ _HEADERS = (
     "executorch/runtime/platform/log.h",
     "executorch/runtime/platform/profiler.h",
 )
+# A value of each type in the schemas of odd_libraries.
+_TENSOR = programs.Tensor(6, (0,), (1,), place=(1, 0))
+_VALUES: dict[str, programs.Value] = {
+    "Device?": 1,
+    "Layout": 0,
+    "MemoryFormat?": None,
+    "Scalar": 0.5,
+    "ScalarType": 6,
+    "Tensor": _TENSOR,
+    "Tensor?": _TENSOR,
+    "Tensor?[]": programs.OptionalTensorList((_TENSOR, None)),
+    "Tensor[]": programs.TensorList((_TENSOR, _TENSOR)),
+    "bool[]": programs.BoolList((True,)),
+    "float?": float("inf"),
+    "int": -(2**63),
+    "int[]": programs.IntList((1, 2)),
+    "str": "??/\n",
+}
 
 
 class _Compiler:
@@ -147,9 +167,32 @@ class _Library:
             (self._directory / name).write_text(text)
         sources = ["Functions.h", "KernelTable.cpp", "RegisterKernels.cpp", "RegisteredNames.cpp"]
         sources.append("TorchOperators.cpp")
+        self._compile_program()
         whole = self._directory / "whole.cpp"
         whole.write_text("".join(f'#include "{name}"\n' for name in sources))
-        return self._compiler.errors(whole) or self._compiler.errors(self._directory / "KernelAdapters.cpp")
+        others = ("KernelAdapters.cpp", "CompiledProgram.cpp")
+        return "".join(self._compiler.errors(path) for path in (whole, *(self._directory / name for name in others)))
+
+    def _compile_program(self) -> None:
+        """Writes the C++ of a program that calls each operator in a method that has the name of the operator."""
+        methods = {}
+        for name, operator in self._operators.items():
+            # A compiled program has no memory for a new tensor.
+            if operator.schema.out:
+                values = [_VALUES[str(argument.type)] for argument in operator.schema.arguments]
+                method = programs.Method([programs.Call(name, (*values, values[-1]))], (_TENSOR,), (_TENSOR,), (4,))
+                methods[name.removeprefix("ops::").removesuffix(".out")] = method
+        program = self._directory / "program.pte"
+        program.write_bytes(programs.build(methods or {"forward": programs.Method([])}))
+        outputs = {"header": "CompiledProgram.h", "source": "CompiledProgram.cpp", "constants": "constants.bin"}
+        command = [
+            "--label=//odd package:3 odd.library",
+            f"--program={program}",
+            "--program_name=//odd package:program",
+        ]
+        command += [f"--manifest={self._directory}/registered.json", "--native_functions=NativeFunctions.h"]
+        command += ["--cpp_namespace=odd", "--include=CompiledProgram.h"]
+        command_line.run("compile", command + [f"--{flag}={self._directory / name}" for flag, name in outputs.items()])
 
     def smallest(self, entries: Sequence[Entry]) -> list[Entry]:
         """Reduces entries that do not compile together to a small failing list."""

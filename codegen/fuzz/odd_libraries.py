@@ -18,7 +18,8 @@ _TAKEN = (
     "aten_add aten_operator at c10 call_guarded context count etensor event_tracer_log_evalue event_tracer_op_scope "
     "executor executorch guarded kKernels kRegistered kernels library name native rank_of result runtime stack std "
     "rank_check takes_values torch typed_kernels foreach forever emit signals slots linux unix i386 near far small "
-    "interface I"
+    "interface I CallContext FixedTensor TensorImpl TensorInfo address dynamic_ kArray0 kOperators kTensors memories_ "
+    "memory number1 output0 run scratch_ tensor0 view"
 )
 
 _SHAPED = "_ __ _1 _a a_ a__ __a a__b a_b A AB A_B aB __func__ __LINE__ a1 l O0 class_ int_ default_ errno_ é ²."

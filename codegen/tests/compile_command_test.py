@@ -16,10 +16,12 @@ _SCHEMAS = (
     "aten::cat.out(Tensor[] tensors, int dim=0, *, Tensor(a!) out) -> Tensor(a!)",
     "aten::copy_(Tensor(a!) self, Tensor src, bool non_blocking=False) -> Tensor(a!)",
     "aten::relu.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)",
-    "my_ops::numbers.out(Tensor self, int a, float b, Scalar c, bool d, ScalarType? e, *, Tensor(a!) out) -> Tensor(a!)",
+    "my_ops::numbers.out(Tensor self, int a, float b, Scalar c, bool d, ScalarType? e, *, Tensor(a!) out) "
+    "-> Tensor(a!)",
     "my_ops::lists.out(Tensor?[] a, int[]? b, float[] c, bool[] d, int[] e, *, Tensor(a!) out) -> Tensor(a!)",
     "my_ops::names.out(Tensor context, Tensor class, Tensor[] x, Tensor x0, Tensor memories_, Tensor tensor3, *, "
     "Tensor(a!) FixedTensor) -> Tensor(a!)",
+    "my_ops::device.out(Tensor self, Device? device, *, Tensor(a!) out) -> Tensor(a!)",
     "my_ops::new(Tensor self) -> Tensor",
     "my_ops::count(Tensor self) -> int",
     "my_ops::text.out(Tensor self, str mode, str? other, *, Tensor(a!) out) -> Tensor(a!)",
@@ -255,6 +257,12 @@ class CallsTest(TestCase):
             with self.subTest(values):
                 text = self.source(Method([Call("my_ops::numbers.out", (x, *values, out, out))], (x,), (out,), (64,)))
                 self.assertIn(f"f(context, {expected});", _joined(text))
+
+    def test_device(self) -> None:
+        x, out = _planned(0), _planned(16)
+        text = self.source(Method([Call("my_ops::device.out", (x, 0, out, out))], (x,), (out,), (64,)))
+        device = "executorch::aten::Device(static_cast<executorch::aten::DeviceType>(0), -1)"
+        self.assertIn(f"f(context, self, std::optional<executorch::aten::Device>({device}), out);", _joined(text))
 
     def test_computed_numbers(self) -> None:
         x, out, count, total, half = _planned(0), _planned(16), 1000, 1001, 0.25

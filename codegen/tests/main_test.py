@@ -43,7 +43,7 @@ class MainTest(case.TestCase):
             (
                 ("gen",),
                 "codegen: there is no subcommand 'gen', only select, collect, generate, bind, "
-                "prune, check, bundle, size, size_limit, torch_library, torch_check.",
+                "prune, check, compile, bundle, size, size_limit, torch_library, torch_check.",
             ),
             (("select",), "codegen select: flag --output=None: Flag --output must have a value other than None."),
             (("select", "--nm=x"), "codegen select: Unknown command line flag 'nm'"),
