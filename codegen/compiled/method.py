@@ -82,9 +82,11 @@ class Method:
                 "export without backends, or run the program in an executorch_binary",
             )
         self._place_tensors()
+        # A view of an input has the input's place.
+        self._place_interface(plan.inputs)
         for number, instruction in enumerate(plan.instructions):
             self._read_instruction(number, instruction)
-        self._place_interface()
+        self._place_interface(plan.outputs)
 
     @property
     def memory_count(self) -> int:
@@ -187,9 +189,9 @@ class Method:
             )
         return data[: self.nbytes(index)]
 
-    def _place_interface(self) -> None:
-        """Gives each input and output without memory a memory that the application sets."""
-        for index in dict.fromkeys(map(self.resolved, (*self.plan.inputs, *self.plan.outputs))):
+    def _place_interface(self, indices: Sequence[int]) -> None:
+        """Gives each input or output without memory a memory that the application sets."""
+        for index in map(self.resolved, indices):
             is_tensor = isinstance(self.plan.values[index], Tensor)
             if is_tensor and index not in self.places and index not in self.moved:
                 self.set_by_caller[index] = 1 + len(self.plan.memory_sizes) + len(self.set_by_caller)

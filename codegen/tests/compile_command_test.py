@@ -408,6 +408,16 @@ class InterfaceTest(TestCase):
             self.assertIn(f"  {line}\n", header)
         self.assertIn("uint8_t* memories_[3];", header)
 
+    def test_view_of_an_input(self) -> None:
+        x, view, out = _of_caller(), Tensor(_FLOAT, (0, 1), (2, 2)), Tensor(_FLOAT, (0, 1), (2, 2), place=(1, 0))
+        call = Call(_ET_VIEW, (x, programs.IntList((2, 2)), view))
+        header = self.header(Method([call, _relu(view, out)], (x,), (view, out), (64,)))
+        self.assertIn("void set_input0(float* elements);", header)
+        self.assertNotIn("void set_output0", header)
+        self.assertIn(
+            "const float* output0() const { return reinterpret_cast<const float*>(memories_[2] + 0); }", header
+        )
+
     def test_constants_as_inputs_and_outputs(self) -> None:
         constant = _constant(1, 2, 3, 4)
         header = self.header(Method([], (5, None, True, constant), (constant, "a\nb", 0.5)))
