@@ -174,6 +174,8 @@ class Calls:
         match name:
             case "et_view":
                 return self._view(number, *instruction.numbers)
+            case "et_copy_index":
+                return self._copy_index(number, *instruction.numbers)
             case "_local_scalar_dense":
                 index = method.resolved(arguments[0])
                 block = _Block(self, method)
@@ -214,11 +216,16 @@ class Calls:
             block.argument("size", "int[]", sizes),
             block.argument("out", "Tensor", out),
         ]
-        return (
-            f"  {{  // {number}: a view\n{block.declarations}"
-            f"    const Error error = view({', '.join(arguments)});\n"
-            f"    if (error != Error::Ok) return status_of(error, {number});\n  }}\n"
-        )
+        return _checked(number, "a view", block, f"view({', '.join(arguments)})")
+
+    def _copy_index(self, number: int, copy_to: int, copy_from: int, index: int) -> str:
+        block = _Block(self, self._method)
+        arguments = [
+            block.argument("copy_to", "Tensor", copy_to),
+            block.argument("copy_from", "Tensor", copy_from),
+            self._method.number(index).text,
+        ]
+        return _checked(number, "a copy to an index", block, f"copy_index({', '.join(arguments)})")
 
 
 class _Block:
@@ -316,3 +323,12 @@ class _Block:
         name = self._free(name)
         self.declarations += f"    {storage} {element} {name}[] = {{{', '.join(items)}}};\n"
         return type_name, f"{type_name}({name}, {len(items)})"
+
+
+def _checked(number: int, what: str, block: _Block, call: str) -> str:
+    """Returns the statements for a call of a function that returns an error."""
+    return (
+        f"  {{  // {number}: {what}\n{block.declarations}"
+        f"    const Error error = {call};\n"
+        f"    if (error != Error::Ok) return status_of(error, {number});\n  }}\n"
+    )

@@ -123,7 +123,7 @@ class CheckProgram:
 
     def _inputs(self, method: Method, prefix: str) -> Iterator[str]:
         for i, index in enumerate(method.plan.inputs):
-            sample = self.samples.get(f"{prefix}input/{i}")
+            sample = self._sample(method, index, f"{prefix}input/{i}")
             if sample is None or not isinstance(method.plan.values[index], Tensor):
                 continue
             if index in method.dynamic:
@@ -135,14 +135,14 @@ class CheckProgram:
     def _outputs(self, method: Method, prefix: str) -> Iterator[str]:
         for i, given in enumerate(method.plan.outputs):
             index = method.resolved(given)
-            sample = self.samples.get(f"{prefix}output/{i}")
+            sample = self._sample(method, index, f"{prefix}output/{i}")
             if sample is None:
                 continue
             element = ELEMENTS[sample.dtype]
             if index in method.numbers:
                 # A number of Python is a tensor of one element in the samples.
                 place = self.constants.offset(memoryview(sample.data))
-                bounds = self._bounds(element, sample.data)
+                bounds = self._bounds(element, sample.data, prefix)
                 yield (
                     f"  {{\n    const {element.cpp} number = static_cast<{element.cpp}>(method.output{i}());\n"
                     f"    check.compare({i}, &number, {place}, 1, {bounds});\n  }}\n"
@@ -156,7 +156,29 @@ class CheckProgram:
             data = self._elements(method, index, sample)
             place = self.constants.offset(memoryview(data))
             count = len(data) // element.size
-            yield f"  check.compare({i}, method.output{i}(), {place}, {count}, {self._bounds(element, data)});\n"
+            yield f"  check.compare({i}, method.output{i}(), {place}, {count}, {self._bounds(element, data, prefix)});\n"
+
+    def _sample(self, method: Method, index: int, key: str) -> TensorData | None:
+        """Returns the sample of an input or output; None if there is none."""
+        sample = self.samples.get(key)
+        if sample is None:
+            return None
+        element = ELEMENTS.get(sample.dtype)
+        fits = element is not None and len(sample.data) == math.prod(sample.sizes) * element.size
+        value = method.plan.values[index]
+        if isinstance(value, Tensor) and index not in method.numbers:
+            fits = fits and sample.dtype == value.dtype and len(sample.sizes) == len(value.sizes)
+            is_dynamic = index in method.dynamic
+            sizes = zip(sample.sizes, value.sizes, strict=False)
+            fits = fits and all(a == b or (is_dynamic and 0 <= a < b) for a, b in sizes)
+        if not fits:
+            raise uncompilable(
+                self.names.label,
+                f"the sample {key} of sizes {list(sample.sizes)} does not fit the program",
+                "the samples are of another export, or were damaged",
+                "give the samples that the export of the program wrote",
+            )
+        return sample
 
     def _elements(self, method: Method, index: int, sample: TensorData) -> bytes:
         """Returns the elements of a sample in the dim order of the program's tensor."""
@@ -169,7 +191,21 @@ class CheckProgram:
         offsets = (sum(i * strides[d] for i, d in zip(place, order, strict=True)) * size for place in places)
         return b"".join(sample.data[offset : offset + size] for offset in offsets)
 
-    def _bounds(self, element: Element, data: bytes) -> str:
+    def _tolerance(self, element: Element, prefix: str) -> Tolerance:
+        """Returns the tolerance by dtype, wider if the export says that the program's errors grow, as in the runner."""
+        tolerance: Tolerance = TOLERANCES[element.name]
+        growth = self.samples.get(f"{prefix}error_growth")
+        if growth is None or element.name not in ("float32", "float64"):
+            return tolerance
+        (factor,) = struct.unpack("<d", growth.data)
+        return Tolerance(
+            rtol=tolerance.rtol * factor,
+            atol=tolerance.atol * factor,
+            of_largest=tolerance.of_largest * factor,
+            least_snr=tolerance.least_snr - 20 * math.log10(factor),
+        )
+
+    def _bounds(self, element: Element, data: bytes, prefix: str) -> str:
         """Returns the initializer of the Bounds for an output."""
         if element.name not in _KINDS:
             return "{}"
@@ -180,7 +216,7 @@ class CheckProgram:
         if asked.atol is not None or asked.rtol is not None:
             atol, rtol = (_OTHER if value is None else value for value in (asked.atol, asked.rtol))
             return f"{{{kind}, {atol!r}, {rtol!r}, 0, 0, INFINITY, 0, 0}}"
-        tolerance: Tolerance = TOLERANCES[element.name]
+        tolerance = self._tolerance(element, prefix)
         sizes = sorted(abs(value) for value in _numbers(element, data) if math.isfinite(value) and value != 0)
         outlier = OUTLIER_MEDIANS * sizes[(len(sizes) - 1) // 2] if sizes else 0.0
         largest = min(sizes[-1], outlier) if sizes else 0.0

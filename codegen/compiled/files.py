@@ -29,6 +29,7 @@ _SUPPORT = (
     "TensorInfo",
     "address",
     "constant_bytes",
+    "copy_index",
     "dynamic_tensor",
     "floating_item",
     "floor_divide",

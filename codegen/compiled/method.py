@@ -20,7 +20,7 @@ CONSTANTS = 0
 
 _READERS = {"sym_size": numbers.INT, "sym_numel": numbers.INT}
 # The numbers of arguments of the runtime's own operators, without the result.
-_ARGUMENTS = {**numbers.ARGUMENTS, "et_view": 2, "sym_size": 2, "sym_numel": 1, "_local_scalar_dense": 1}
+_ARGUMENTS = {**numbers.ARGUMENTS, "et_copy_index": 2, "et_view": 2, "sym_size": 2, "sym_numel": 1, "_local_scalar_dense": 1}
 _FLOATING = ("float16", "bfloat16", "float32", "float64")
 # An operator that does not read the tensor to which the operator writes.
 _COPY = "aten::copy_"
@@ -266,7 +266,7 @@ class Method:
         if name not in _ARGUMENTS:
             raise self.error(
                 f"the program calls {instruction.operator}, which compiled programs do not support",
-                "the model has a loop of torch.ops.higher_order, or another operator of the runtime itself",
+                "the operator is one of the runtime itself, and newer than the code generator",
                 "run the program in an executorch_binary",
             )
         if len(instruction.numbers) != _ARGUMENTS[name] + 1:

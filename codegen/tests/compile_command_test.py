@@ -4,9 +4,11 @@ import json
 import re
 import struct
 from collections.abc import Mapping, Sequence
+from unittest import mock
 
 from absl.testing import absltest
 
+from codegen.model import prim_ops
 from codegen.tests import case, programs
 from codegen.tests.programs import Call, Free, JumpIfFalse, Method, Move, Result, Tensor
 
@@ -164,8 +166,10 @@ class UncompilableTest(TestCase):
     def test_new_tensor(self) -> None:
         self._assert_uncompilable(Method([Call("my_ops::new", (_planned(0), Result()))], memory=(64,)))
 
-    def test_operator_of_loops(self) -> None:
-        self._assert_uncompilable(Method([Call("executorch_prim::et_copy_index.tensor", (1, 2, 3))]))
+    def test_newer_operator_of_the_runtime(self) -> None:
+        newer = "executorch_prim::newer.Scalar"
+        with mock.patch.object(prim_ops, "PRIM_OPS", prim_ops.PRIM_OPS | {newer}):
+            self._assert_uncompilable(Method([Call(newer, (1, 2, 3))]))
 
     def test_operator_of_the_runtime_with_other_arguments(self) -> None:
         for operator in ("executorch_prim::add.Scalar", "executorch_prim::sym_ite.Scalar", _ET_VIEW):
@@ -213,12 +217,26 @@ class UncompilableTest(TestCase):
         self._assert_uncompilable(Method([], (programs.IntList((1,)),)))
 
     def test_no_samples(self) -> None:
-        vtable_and_table = struct.pack("<HHi", 4, 4, 4)
-        samples = struct.pack("<I4s4sIQQQQ", 52, b"FT01", b"FH01", 40, 0, 56, 56, 0) + vtable_and_table
-        x, out = _planned(0), _planned(16)
-        flags = [f"--samples={self.write('samples.ptd', samples)}", f"--check={self.directory}/check.cpp"]
+        self._assert_samples_refused({})
+
+    def test_samples_of_another_program(self) -> None:
+        good = _constant(1, 2, 3, 4)
+        for name, sample in {
+            "size": _constant(1, 2, 3),
+            "rank": Tensor(_FLOAT, (0, 1), (2, 2), bytes(16)),
+            "dtype": Tensor(3, (0,), (4,), bytes(16)),
+            "unknown dtype": Tensor(_COMPLEX, (0,), (4,), bytes(32)),
+            "short content": Tensor(_FLOAT, (0,), (4,), bytes(12)),
+        }.items():
+            with self.subTest(name):
+                self._assert_samples_refused({"forward/0/input/0": good, "forward/0/output/0": sample})
+
+    def _assert_samples_refused(self, samples: Mapping[str, Tensor]) -> None:
+        path = self.write("samples.ptd", programs.tensor_data(samples))
+        method = _relu_method(_planned(0), _planned(16))
         self.assert_refused(
-            lambda: self.compile({"forward": _relu_method(x, out)}, *flags), "uncompilable-program //app:model"
+            lambda: self.compile({"forward": method}, f"--samples={path}", f"--check={self.directory}/check.cpp"),
+            "uncompilable-program //app:model",
         )
 
     def test_damaged_samples(self) -> None:
@@ -456,6 +474,33 @@ class InterfaceTest(TestCase):
             "int32_t sizes_[4], strides_[4];",
         ):
             self.assertIn(f"  {line}\n", header)
+
+
+class CheckTest(TestCase):
+    def test_samples(self) -> None:
+        """The program has the samples of all methods, and the names of the methods."""
+        x = Tensor(_FLOAT, (0,), (4,), place=(1, 0), is_dynamic=True)
+        samples = {
+            'a"b/0/input/0': _constant(1, 2),
+            'a"b/0/output/0': _constant(5, 6, 7, 8),
+            'a"b/1/input/0': _constant(3, 4, 5, 6),
+        }
+        path = self.write("samples.ptd", programs.tensor_data(samples))
+        self.compile(
+            {'a"b': _relu_method(x, _planned(16))}, f"--samples={path}", f"--check={self.directory}/model.check"
+        )
+        text = self.text("check")
+        for line in (
+            r'check.begin_method("a\"b");',
+            "if (!check.succeeded(method.resize_input0({2}))) return;",
+            "check.copy(method.input0(), 0, 8);",
+            "check.copy(method.input0(), 128, 16);",
+        ):
+            self.assertIn(f"  {line}\n", text)
+        self.assertEqual(
+            (self.directory / "model.constants").read_bytes(),
+            b"".join(sample.content.ljust(64, b"\0") for sample in samples.values() if sample.content)[:144],
+        )
 
 
 class StateTest(TestCase):

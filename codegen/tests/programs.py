@@ -256,6 +256,45 @@ def bundle(program: bytes) -> bytes:
     return bytes(builder.Output())
 
 
+def tensor_data(tensors: Mapping[str, Tensor]) -> bytes:
+    """A file of tensor data (.ptd) with the contents of tensors."""
+    builder = flatbuffers.Builder()
+    content = bytearray()
+    segments: list[int] = []
+    named: list[int] = []
+    for number, (name, tensor) in enumerate(tensors.items()):
+        data = tensor.content or b""
+        key = builder.CreateString(name)
+        dim_order = builder.CreateByteVector(bytes(tensor.dim_order))
+        sizes = _ints(builder, lambda b, n: b.StartVector(4, n, 4), tensor.sizes)
+        # The fields are those of TensorLayout, NamedData, DataSegment and FlatTensor in flat_tensor.fbs.
+        builder.StartObject(3)
+        builder.PrependInt8Slot(0, tensor.dtype, 0)
+        builder.PrependUOffsetTRelativeSlot(1, sizes, 0)
+        builder.PrependUOffsetTRelativeSlot(2, dim_order, 0)
+        layout = builder.EndObject()
+        builder.StartObject(3)
+        builder.PrependUOffsetTRelativeSlot(0, key, 0)
+        builder.PrependUint32Slot(1, number, 0)
+        builder.PrependUOffsetTRelativeSlot(2, layout, 0)
+        named.append(builder.EndObject())
+        builder.StartObject(2)
+        builder.PrependUint64Slot(0, len(content), 0)
+        builder.PrependUint64Slot(1, len(data), 0)
+        segments.append(builder.EndObject())
+        content += data
+    vectors = [_vector(builder, lambda b, n: b.StartVector(4, n, 4), offsets) for offsets in (segments, named)]
+    builder.StartObject(3)
+    for field, vector in enumerate(vectors, 1):
+        builder.PrependUOffsetTRelativeSlot(field, vector, 0)
+    builder.Finish(builder.EndObject(), b"FT01")
+    buffer = bytes(builder.Output())
+    size = 40
+    header = struct.pack("<4sIQQQQ", b"FH01", size, 0, len(buffer) + size, len(buffer) + size, len(content))
+    (root,) = struct.unpack_from("<I", buffer)
+    return struct.pack("<I", root + size) + buffer[4:8] + header + buffer[8:] + content
+
+
 class _Constants:
     """The contents of tensors, which are a segment behind the program."""
 

@@ -21,6 +21,7 @@ from time import perf_counter
 from diagnostics.errors import InputError
 from export.emulator.machine import Fault
 from export.emulator.operators import UnknownOperatorError
+from export.fuzz.compiled import Compiled
 from export.fuzz.draft import Draft
 from export.fuzz.judge import Reference
 from export.fuzz.kernels import Kernels, MissingOperatorsError
@@ -120,7 +121,7 @@ class Check:
     """
 
     def __init__(
-        self, folder: Path, counts: Counts, kernels: Kernels | None = None, *, with_each: bool = False
+        self, folder: Path, counts: Counts, kernels: Kernels | Compiled | None = None, *, with_each: bool = False
     ) -> None:
         self._path = folder / "model.py"
         self._kernels = kernels
@@ -227,7 +228,7 @@ class Check:
                 raise self._failure((), "program", _Wrong.of(error)) from error
             raise _refusal(who, error) from error
 
-    def _run(self, kernels: Kernels, programs: Programs, reference: Reference, names: tuple[str, ...]) -> None:
+    def _run(self, kernels: Kernels | Compiled, programs: Programs, reference: Reference, names: tuple[str, ...]) -> None:
         """Runs a program with the kernels.
 
         Raises:

@@ -24,7 +24,7 @@ from kernels.testing import arm64, processor
 _OTHER_NAN = (SPREADS_NAN, "rules_executorch::scaled_dot_product_attention")
 _THREADS = (1, 2, 3)
 # The timeout of a run, in seconds.
-_TIMEOUT = 60
+TIMEOUT = 60
 # The runner's message for a program that needs other operators.
 _MISSING = re.compile(r"needs operators that this binary does not have: .*")
 
@@ -55,26 +55,10 @@ class Kernels:
         Raises:
             MissingOperatorsError: the runner lacks kernels of the program.
         """
-        if not reference.is_sure():
-            return "", ""
-        method = programs.as_exported()
-        recorded = samples.record(method)
-        built = program.build(
-            [method],
-            {method.name: recorded},
-            {method.name: Lowering()},
-            EdgeCompileConfig(_check_ir_validity=False),
-            passes.select(names),
-            strict_passes=True,
-            with_check=False,
-        )
-        if any(name.encode() in built.pte for name in _OTHER_NAN) and not reference.is_finite():
-            return "", ""
-        stored = [one.with_written(built.written[method.name]) for one in recorded.samples]
         with tempfile.TemporaryDirectory() as folder:
+            if not write(programs, reference, names, Path(folder)):
+                return "", ""
             pte, ptd = Path(folder, "model.pte"), Path(folder, "model.ptd")
-            pte.write_bytes(built.pte)
-            ptd.write_bytes(samples.serialize({method.name: stored}))
             command = [str(self.runner), f"--program={pte}", f"--samples={ptd}", "--check"]
             command.append(f"--min_snr={reference.least_snr()}")
             for (instruction_set, machine), threads in itertools.product(self._machines().items(), _THREADS):
@@ -89,6 +73,38 @@ class Kernels:
         return {name: self.emulator.command(one) for name, one in arm64.PROCESSORS.items()}
 
 
+def write(programs: Programs, reference: Reference, names: Sequence[str], folder: Path) -> bool:
+    """Writes model.pte and model.ptd of a method into a folder.
+
+    Args:
+        programs: the programs of the method.
+        reference: the correct results of the samples.
+        names: the passes.
+        folder: the folder.
+    Returns:
+        False, without files, if the results cannot be compared.
+    """
+    if not reference.is_sure():
+        return False
+    method = programs.as_exported()
+    recorded = samples.record(method)
+    built = program.build(
+        [method],
+        {method.name: recorded},
+        {method.name: Lowering()},
+        EdgeCompileConfig(_check_ir_validity=False),
+        passes.select(names),
+        strict_passes=True,
+        with_check=False,
+    )
+    if any(name.encode() in built.pte for name in _OTHER_NAN) and not reference.is_finite():
+        return False
+    stored = [one.with_written(built.written[method.name]) for one in recorded.samples]
+    (folder / "model.pte").write_bytes(built.pte)
+    (folder / "model.ptd").write_bytes(samples.serialize({method.name: stored}))
+    return True
+
+
 def _run(command: Sequence[str], instruction_set: str) -> str:
     """Returns the end of the output of a run that failed; empty if the run succeeded.
 
@@ -97,9 +113,9 @@ def _run(command: Sequence[str], instruction_set: str) -> str:
     """
     environment = {**os.environ, "EXECUTORCH_INSTRUCTION_SET": instruction_set}
     try:
-        done = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=_TIMEOUT)
+        done = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=TIMEOUT)
     except subprocess.TimeoutExpired:
-        return f"does not end in {_TIMEOUT} seconds"
+        return f"does not end in {TIMEOUT} seconds"
     if done.returncode == 0:
         return ""
     if missing := _MISSING.search(done.stderr):

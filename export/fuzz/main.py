@@ -26,6 +26,7 @@ from absl import flags
 from export import repeated_work
 from export.fuzz import specs
 from export.fuzz.check import Check, Counts, FailedError, Failure, RefusedError, quiet
+from export.fuzz.compiled import Compiled
 from export.fuzz.draft import Draft, draft
 from export.fuzz.kernels import Kernels
 from export.fuzz.spec import Spec, parse
@@ -38,6 +39,9 @@ _FOLDER = flags.DEFINE_string("folder", "", "Where the model files of failures a
 _REPORT = flags.DEFINE_integer("report", 100, "A line of counts each so many modules.")
 _RUNNER = flags.DEFINE_string(
     "runner", "", "Runs programs with the kernels, too, by this executorch_binary of all of them."
+)
+_COMPILED = flags.DEFINE_string(
+    "compiled", "", "Runs programs compiled to C++ in place of --runner, with the kernels of this file of a compiled_kernels."
 )
 _EACH = flags.DEFINE_bool("each_pass", False, "Checks each pass alone, too.")
 _SHRINK = flags.DEFINE_bool("shrink", True, "Reduces the module of each class of failures.")
@@ -157,7 +161,9 @@ def main() -> None:
     counts = Counts()
     with tempfile.TemporaryDirectory() as temporary, repeated_work.avoided():
         emulator = Emulator(Path(_QEMU.value), Path(_LOADER.value)) if _QEMU.value else None
-        kernels = Kernels(Path(_RUNNER.value), emulator) if _RUNNER.value else None
+        kernels: Kernels | Compiled | None = Kernels(Path(_RUNNER.value), emulator) if _RUNNER.value else None
+        if _COMPILED.value:
+            kernels = Compiled(Path(_COMPILED.value).absolute())
         check = Check(Path(temporary), counts, kernels, with_each=_EACH.value)
         if _SPEC.value:
             for failure in check(_drafted(parse(_SPEC.value))):

@@ -4,6 +4,7 @@
 #include <executorch/runtime/core/exec_aten/util/tensor_util.h>
 
 #include <algorithm>
+#include <cstring>
 
 namespace compiled_program {
 
@@ -69,6 +70,29 @@ Error view(const Tensor& self, ArrayRef<int64_t> sizes, const Tensor& out) {
     impl.set_data(self.mutable_data_ptr());
   }
   return error;
+}
+
+Error copy_index(const Tensor& copy_to, const Tensor& copy_from, int64_t index) {
+  const auto rank = static_cast<size_t>(copy_from.dim());
+  if (index < 0 || index >= INT32_MAX || copy_to.dim() != copy_from.dim() + 1 ||
+      rank >= executorch::runtime::kTensorDimensionLimit) {
+    return Error::InvalidArgument;
+  }
+  int32_t sizes[executorch::runtime::kTensorDimensionLimit];
+  sizes[0] = static_cast<int32_t>(index + 1);
+  std::copy_n(copy_from.sizes().data(), rank, sizes + 1);
+  if (copy_to.size(0) <= index) {
+    const Error error = resize(*copy_to.unsafeGetTensorImpl(), ArrayRef<int32_t>(sizes, rank + 1));
+    if (error != Error::Ok) {
+      return error;
+    }
+  }
+  if (!std::equal(sizes + 1, sizes + rank + 1, copy_to.sizes().data() + 1)) {
+    return Error::InvalidArgument;
+  }
+  std::memcpy(static_cast<uint8_t*>(copy_to.mutable_data_ptr()) + static_cast<size_t>(index) * copy_from.nbytes(),
+              copy_from.const_data_ptr(), copy_from.nbytes());
+  return Error::Ok;
 }
 
 void* Scratch::allocate(size_t size, size_t alignment) {

@@ -1,0 +1,102 @@
+"""Runs programs that are compiled to C++, with all kernels."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import subprocess
+import tempfile
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from codegen.artifacts import registered_operators
+from codegen.compiled import check, files
+from codegen.inputs import program_content_reader, tensor_data_reader
+from diagnostics.errors import InputError
+from export.fuzz import kernels
+from export.fuzz.judge import Reference
+from export.fuzz.kernels import MissingOperatorsError
+from export.fuzz.programs import Programs
+
+_SCRATCH_BYTES = 64 << 20
+# Of the generated sources. Warnings of what is written are failures.
+_FLAGS = ("-std=c++17", "-O1", "-Wall", "-Wextra", "-Werror", "-fno-exceptions", "-fno-rtti")
+# The message for a program that needs other operators or kernels.
+_MISSING = re.compile(r"has no kernels? for \S+")
+
+
+@dataclass(frozen=True)
+class Compiled:
+    """Compiles programs with the compiler of the machine, `CXX` or g++.
+
+    Attributes:
+        library: the file of the rule compiled_kernels.
+    """
+
+    library: Path
+
+    def wrong(self, programs: Programs, reference: Reference, names: Sequence[str]) -> tuple[str, str]:
+        """Returns `compiled` and the difference, if the results are wrong; both empty if all are correct.
+
+        Args:
+            programs: the programs of the method.
+            reference: the correct results of the samples.
+            names: the passes.
+        Raises:
+            MissingOperatorsError: the library lacks kernels of the program.
+        """
+        with tempfile.TemporaryDirectory() as temporary:
+            folder = Path(temporary)
+            if not kernels.write(programs, reference, names, folder):
+                return "", ""
+            said = self._run(folder, reference.least_snr())
+        return ("compiled", said) if said else ("", "")
+
+    def _run(self, folder: Path, least_snr: float) -> str:
+        """Returns the end of the output of a step that failed; empty if the program has the expected results."""
+        library = json.loads(self.library.read_text())
+        root = Path.cwd().parent
+        names = files.Names("//:model", "model.pte", "model", "model.h", library["native_functions"])
+        operators = registered_operators.read(str(root / library["manifest"])).operators
+        try:
+            content = program_content_reader.read(str(folder / "model.pte"), "model.pte")
+            program = files.Program(content, operators, names, constants_by_pointer=False)
+        except InputError as error:
+            if missing := _MISSING.search(str(error)):
+                raise MissingOperatorsError(missing[0]) from error
+            raise
+        samples = tensor_data_reader.read(str(folder / "model.ptd"))
+        # Roundings may change the results of a module more than the tolerance by dtype allows.
+        tolerance = check.AskedTolerance(min_snr=least_snr)
+        compared = check.CheckProgram(program, names, samples, tolerance, _SCRATCH_BYTES)
+        for name, text in (
+            ("model.cpp", program.source()),
+            ("model.h", program.header()),
+            ("check.cpp", compared.source()),
+            ("constants.S", files.constants_assembly(names.symbol, "constants.bin")),
+            ("samples.S", files.constants_assembly(compared.symbol, "samples.bin")),
+        ):
+            (folder / name).write_text(text)
+        (folder / "constants.bin").write_bytes(program.constants.content())
+        (folder / "samples.bin").write_bytes(compared.constants.content())
+        includes = [f"-isystem{root / folder}" for folder in library["includes"]]
+        defines = [f"-D{define}" for define in library["defines"]]
+        archives = [str(root / archive) for archive in library["archives"]]
+        return _run(
+            [
+                *(os.environ.get("CXX", "g++"), *_FLAGS, "-I.", *includes, *defines),
+                *("model.cpp", "check.cpp", "constants.S", "samples.S"),
+                *("-o", "model", "-Wl,--gc-sections", "-Wl,--start-group", *archives, "-Wl,--end-group", "-lm"),
+            ],
+            folder,
+        ) or _run(["./model"], folder)
+
+
+def _run(command: Sequence[str], folder: Path) -> str:
+    try:
+        done = subprocess.run(command, cwd=folder, capture_output=True, text=True, timeout=kernels.TIMEOUT)
+    except subprocess.TimeoutExpired:
+        return f"does not end in {kernels.TIMEOUT} seconds"
+    return "" if done.returncode == 0 else f"status {done.returncode}: " + (done.stdout + done.stderr)[-2000:]
