@@ -156,7 +156,8 @@ class CheckProgram:
             data = self._elements(method, index, sample)
             place = self.constants.offset(memoryview(data))
             count = len(data) // element.size
-            yield f"  check.compare({i}, method.output{i}(), {place}, {count}, {self._bounds(element, data, prefix)});\n"
+            bounds = self._bounds(element, data, prefix)
+            yield f"  check.compare({i}, method.output{i}(), {place}, {count}, {bounds});\n"
 
     def _sample(self, method: Method, index: int, key: str) -> TensorData | None:
         """Returns the sample of an input or output; None if there is none."""

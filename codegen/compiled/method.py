@@ -20,7 +20,14 @@ CONSTANTS = 0
 
 _READERS = {"sym_size": numbers.INT, "sym_numel": numbers.INT}
 # The numbers of arguments of the runtime's own operators, without the result.
-_ARGUMENTS = {**numbers.ARGUMENTS, "et_copy_index": 2, "et_view": 2, "sym_size": 2, "sym_numel": 1, "_local_scalar_dense": 1}
+_ARGUMENTS = {
+    **numbers.ARGUMENTS,
+    "et_copy_index": 2,
+    "et_view": 2,
+    "sym_size": 2,
+    "sym_numel": 1,
+    "_local_scalar_dense": 1,
+}
 _FLOATING = ("float16", "bfloat16", "float32", "float64")
 # An operator that does not read the tensor to which the operator writes.
 _COPY = "aten::copy_"
