@@ -550,6 +550,13 @@ class StateTest(TestCase):
             Method([cat, _copy(state, x)], (x,), (out,), (64,)), 16, "std::memset(memories_[1] + 0, 0, 16);"
         )
 
+    def test_rows_of_a_loop(self) -> None:
+        """A row is written to a tensor, which is not read."""
+        rows, row, x = Tensor(_FLOAT, (0, 1), (2, 4), place=(1, 0)), _planned(32), _planned(48)
+        copy = Call("executorch_prim::et_copy_index.tensor", (rows, row, 1))
+        self._assert_state(Method([_relu(x, row), copy], (x,), (rows,), (64,)), 0)
+        self.assertIn("const Error error = copy_index(copy_to, copy_from, int64_t{1});", self.text("source"))
+
     def test_initial_contents(self) -> None:
         content = struct.pack("<4f", 1, 2, 3, 4)
         state, zeros, x, out = _planned(0, content=content), _planned(16), _planned(32), _planned(48)

@@ -228,7 +228,9 @@ class Check:
                 raise self._failure((), "program", _Wrong.of(error)) from error
             raise _refusal(who, error) from error
 
-    def _run(self, kernels: Kernels | Compiled, programs: Programs, reference: Reference, names: tuple[str, ...]) -> None:
+    def _run(
+        self, kernels: Kernels | Compiled, programs: Programs, reference: Reference, names: tuple[str, ...]
+    ) -> None:
         """Runs a program with the kernels.
 
         Raises:

@@ -41,7 +41,9 @@ _RUNNER = flags.DEFINE_string(
     "runner", "", "Runs programs with the kernels, too, by this executorch_binary of all of them."
 )
 _COMPILED = flags.DEFINE_string(
-    "compiled", "", "Runs programs compiled to C++ in place of --runner, with the kernels of this file of a compiled_kernels."
+    "compiled",
+    "",
+    "Runs programs compiled to C++ in place of --runner, with the kernels in this file of the rule compiled_kernels.",
 )
 _EACH = flags.DEFINE_bool("each_pass", False, "Checks each pass alone, too.")
 _SHRINK = flags.DEFINE_bool("shrink", True, "Reduces the module of each class of failures.")

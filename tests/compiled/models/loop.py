@@ -8,11 +8,11 @@ from torch._higher_order_ops.map import map as map_rows
 
 
 class Loop(nn.Module):
-    def forward(self, x: torch.Tensor, y: torch.Tensor) -> torch.Tensor:
-        rows: torch.Tensor = map_rows(lambda row, other: (row * 2 + other).sin(), x, y)
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        rows: torch.Tensor = map_rows(lambda row: (row * 2).sin(), x)
         return rows + 1
 
 
-def get_model() -> tuple[nn.Module, tuple[torch.Tensor, torch.Tensor]]:
+def get_model() -> tuple[nn.Module, tuple[torch.Tensor]]:
     torch.manual_seed(0)
-    return Loop(), (torch.randn(5, 3), torch.randn(3))
+    return Loop(), (torch.randn(5, 3),)
