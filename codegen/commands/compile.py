@@ -8,18 +8,21 @@ them.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 
 from absl import flags
 
-from codegen.artifacts import registered_operators
+from codegen.artifacts import registered_operators, selective_build
 from codegen.artifacts.registered_operators import Library
+from codegen.artifacts.selective_build import SelectiveBuild
 from codegen.checks import programs
 from codegen.commands import shared_flags
 from codegen.compiled import check, files, memory_report
 from codegen.compiled.constants import Constants
 from codegen.inputs import program_content_reader, program_reader, tensor_data_reader
-from diagnostics.errors import InputError
+from codegen.model import cpp_names
+from diagnostics.errors import Finding, InputError
 
 FLAGS = shared_flags.flag_values()
 
@@ -29,6 +32,9 @@ _PROGRAM_NAME = flags.DEFINE_string(
     "program_name", None, "The program's label, for errors and comments.", required=True, flag_values=FLAGS
 )
 _MANIFEST = shared_flags.registered(FLAGS)
+_DTYPES = flags.DEFINE_multi_string(
+    "dtypes", [], "The dtypes.json of the library, if the library has dtype_selective_build.", flag_values=FLAGS
+)
 _NATIVE_FUNCTIONS = flags.DEFINE_string(
     "native_functions", None, "The include path of the library's NativeFunctions.h.", required=True, flag_values=FLAGS
 )
@@ -70,8 +76,20 @@ _MIN_SNR = flags.DEFINE_float(
 
 
 def run() -> None:
+    if not cpp_names.is_possible(_NAMESPACE.value):
+        raise InputError(
+            Finding(
+                id="bad-cpp-namespace",
+                where=_LABEL.value,
+                found=f"the namespace of the classes, '{_NAMESPACE.value}', is a word of C++",
+                cause="the name of the target, which is the default, is a word of C++",
+                fix=f'give the attribute cpp_namespace, e.g. "{_NAMESPACE.value}_model"',
+            )
+        )
     names = files.Names(_LABEL.value, _PROGRAM_NAME.value, _NAMESPACE.value, _INCLUDE.value, _NATIVE_FUNCTIONS.value)
-    program = compiled(_PROGRAM.value, registered_operators.read(_MANIFEST.value), names, _BY_POINTER.value)
+    library = registered_operators.read(_MANIFEST.value)
+    builds = [selective_build.read(path) for path in _DTYPES.value]
+    program = compiled(_PROGRAM.value, library, builds, names, constants_by_pointer=_BY_POINTER.value)
     if _CHECK.value:
         tolerance = check.AskedTolerance(_ATOL.value, _RTOL.value, _MIN_SNR.value)
         samples = tensor_data_reader.read(_given(_SAMPLES))
@@ -94,12 +112,20 @@ def _given(flag: flags.FlagHolder[str | None]) -> str:
     return flag.value
 
 
-def compiled(path: str, library: Library, names: files.Names, constants_by_pointer: bool) -> files.Program:
+def compiled(
+    path: str,
+    library: Library,
+    builds: Sequence[SelectiveBuild],
+    names: files.Names,
+    *,
+    constants_by_pointer: bool,
+) -> files.Program:
     """Returns a program in C++.
 
     Args:
         path: the program's file.
         library: the library with the kernels.
+        builds: the dtypes of the kernels, if the library has dtype_selective_build.
         names: the names in the files.
         constants_by_pointer: whether the application gives the address of the constants.
 
@@ -107,7 +133,11 @@ def compiled(path: str, library: Library, names: files.Names, constants_by_point
         InputError: the program is damaged, does not fit the library, or cannot be compiled.
     """
     calls = program_reader.read(path, names.program).calls
-    if findings := list(programs.other_schemas(names.program, calls, [library])):
+    findings = [
+        *programs.other_schemas(names.program, calls, [library]),
+        *programs.missing_dtypes(names.program, calls, builds),
+    ]
+    if findings:
         raise InputError(findings)
     content = program_content_reader.read(path, names.program)
     return files.Program(content, library.operators, names, constants_by_pointer)

@@ -37,7 +37,7 @@ _LIBRARY = _library()
 def _test(data: bytes) -> None:
     _FILE.write(data)
     with fuzzing.answer():
-        program = compile.compiled(_FILE.path, _LIBRARY, _NAMES, constants_by_pointer=False)
+        program = compile.compiled(_FILE.path, _LIBRARY, [], _NAMES, constants_by_pointer=False)
         program.source()
         program.header()
         memory_report.text(program, "//app:model")

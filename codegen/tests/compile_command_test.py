@@ -160,6 +160,20 @@ class UncompilableTest(TestCase):
                 move = Move(fixed, dynamic) if is_target else Move(dynamic, fixed)
                 self._assert_uncompilable(Method([move], memory=(64,)))
 
+    def test_namespace_that_is_a_word_of_cpp(self) -> None:
+        out = _planned(16)
+        method = Method([Call("aten::relu.out", (_planned(0), out, out))], memory=(64,))
+        self.assert_refused(
+            lambda: self.compile({"forward": method}, "--cpp_namespace=class"), "bad-cpp-namespace //app:model"
+        )
+
+    def test_dtype_that_the_library_leaves_out(self) -> None:
+        content = {"label": "//ops:lib", "kernel_sources": ["op_relu.cpp"], "operators": {"aten::relu.out": ["Half"]}}
+        dtypes = "--dtypes=" + self.write("dtypes.json", json.dumps(content))
+        out = _planned(16)
+        method = Method([Call("aten::relu.out", (_planned(0), out, out))], memory=(64,))
+        self.assert_refused(lambda: self.compile({"forward": method}, dtypes), "dtype-not-selected //app:model.pte")
+
     def test_operator_of_another_library(self) -> None:
         self._assert_uncompilable(Method(["aten::mul.out"]))
 

@@ -12,7 +12,7 @@ def _links_no_runtime_test_impl(ctx):
     names = [(library.static_library or library.pic_static_library).basename for library in libraries if library.static_library or library.pic_static_library]
     dynamic = [library.dynamic_library.basename for library in libraries if library.dynamic_library]
     asserts.equals(env, [], dynamic, "libexecutorch is not linked")
-    asserts.true(env, "liblibrary_kernels.a" in names or "liblibrary_kernels.pic.a" in names, names)
+    asserts.true(env, "libkernels.a" in names or "libkernels.pic.a" in names, names)
     asserts.false(env, [name for name in names if name == "liblibrary.a"], "the registration is not linked: {}".format(names))
     return analysistest.end(env)
 

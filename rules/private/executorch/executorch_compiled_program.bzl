@@ -68,6 +68,7 @@ def _compile_args(ctx, compiled):
     args.add(compiled.program.program, format = "--program=%s")
     args.add(compiled.program_name, format = "--program_name=%s")
     args.add(compiled.library.manifest, format = "--manifest=%s")
+    args.add_all(compiled.library.dtypes, format_each = "--dtypes=%s")
     args.add(compiled.native_functions, format = "--native_functions=%s")
     args.add(compiled.cpp_namespace, format = "--cpp_namespace=%s")
     args.add(compiled.include, format = "--include=%s")
@@ -113,7 +114,7 @@ def _executorch_compiled_program_impl(ctx):
     run_codegen(
         ctx,
         args,
-        inputs = [compiled.program.program, library.manifest],
+        inputs = depset([compiled.program.program, library.manifest], transitive = [library.dtypes]),
         outputs = [header, source, constants, memory] + constants_source,
         mnemonic = "EtCompile",
         progress_message = "Compiling a program to C++ for %{label}",
@@ -204,7 +205,10 @@ def _link_check(ctx):
     run_codegen(
         ctx,
         args,
-        inputs = [compiled.program.program, compiled.program.samples, compiled.library.manifest],
+        inputs = depset(
+            [compiled.program.program, compiled.program.samples, compiled.library.manifest],
+            transitive = [compiled.library.dtypes],
+        ),
         outputs = [source, samples] + samples_source,
         mnemonic = "EtCompileCheck",
         progress_message = "Writing the check of %{label}",

@@ -335,7 +335,9 @@ def _kernels_only(cc, adapters, selective, headers, deps):
 
     The kernels are those for the narrowest of the instruction sets.
     """
-    name = cc.ctx.label.name + "_kernels"
+
+    # Beside the other files of the library: another target may be named <name>_kernels.
+    name = cc.ctx.label.name + "/kernels"
     _, objects = compile_cc(
         cc,
         name = name,
