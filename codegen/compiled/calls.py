@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from codegen.compiled import numbers
+from codegen.compiled import interface, numbers
 from codegen.compiled.method import CONSTANTS, Method, prim_op_name
 from codegen.cpp import layout
 from codegen.model import kernel_keys, prim_ops, signatures
@@ -73,7 +73,8 @@ class Calls:
                 f"{tensor.dtype}",
                 f"{len(tensor.sizes)}",
             )
-            self.entries.append(f"    {{{', '.join(fields)}}},\n")
+            shape = interface.shape(self._method, index)
+            self.entries.append(f"    {{{', '.join(fields)}}},  // {len(self.entries)}: {shape}\n")
         return f"kTensors[{self._entries[index]}]"
 
     def _check_limits(self, index: int, place: Place) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from codegen.compiled.method import CONSTANTS, Method
-from codegen.model.execution_plan import List, Tensor
+from codegen.model.execution_plan import List, Place, Tensor
 
 
 class Members(NamedTuple):
@@ -45,7 +45,7 @@ def _input(method: Method, number: int, index: int) -> Members:
     place = method.place(index)
     const = "const " if place.memory == CONSTANTS else ""
     public = _header_of(method, name, index)
-    public += _pointer(f"{const}{method.element(index).cpp}", name, f"memories_[{place.memory}] + {place.offset}", "")
+    public += _pointer(f"{const}{method.element(index).cpp}", name, _address(place), "")
     definitions = ""
     if index in method.dynamic:
         public += f"  compiled_program::Status resize_{name}(const int32_t (&sizes)[{_rank(method, index)}]);\n"
@@ -78,7 +78,7 @@ def _output(method: Method, number: int, given: int) -> Members:
         # A view has the place of its tensor only after the call.
         public += _pointer(type_, name, f"dynamic_[{method.dynamic[index]}].data()", " const")
     else:
-        public += _pointer(type_, name, f"memories_[{place.memory}] + {place.offset}", " const")
+        public += _pointer(type_, name, _address(place), " const")
     public, definitions = _shared(method, name, index, public, "")
     return Members(public, "", definitions, "")
 
@@ -98,6 +98,11 @@ def _header_of(method: Method, name: str, index: int) -> str:
 def _pointer(type_: str, name: str, address: str, const: str) -> str:
     cast = "static_cast" if address.endswith(("_", "data()")) else "reinterpret_cast"
     return f"  {type_}* {name}(){const} {{ return {cast}<{type_}*>({address}); }}\n"
+
+
+def _address(place: Place) -> str:
+    offset = f" + {place.offset}" if place.offset else ""
+    return f"memories_[{place.memory}]{offset}"
 
 
 def _shared(method: Method, name: str, index: int, public: str, definitions: str) -> tuple[str, str]:

@@ -431,11 +431,11 @@ class InterfaceTest(TestCase):
         x, out = _of_caller(), _planned(0)
         header = self.header(Method([_relu(x, out)], (x,), (x, out, out), (64,)))
         for line in (
-            "float* input0() { return reinterpret_cast<float*>(memories_[2] + 0); }",
+            "float* input0() { return reinterpret_cast<float*>(memories_[2]); }",
             "void set_input0(float* elements);",
-            "const float* output0() const { return reinterpret_cast<const float*>(memories_[2] + 0); }",
-            "const float* output1() const { return reinterpret_cast<const float*>(memories_[1] + 0); }",
-            "const float* output2() const { return reinterpret_cast<const float*>(memories_[1] + 0); }",
+            "const float* output0() const { return reinterpret_cast<const float*>(memories_[2]); }",
+            "const float* output1() const { return reinterpret_cast<const float*>(memories_[1]); }",
+            "const float* output2() const { return reinterpret_cast<const float*>(memories_[1]); }",
         ):
             self.assertIn(f"  {line}\n", header)
         self.assertIn("uint8_t* memories_[3];", header)
@@ -447,7 +447,7 @@ class InterfaceTest(TestCase):
         self.assertIn("void set_input0(float* elements);", header)
         self.assertNotIn("void set_output0", header)
         self.assertIn(
-            "const float* output0() const { return reinterpret_cast<const float*>(memories_[2] + 0); }", header
+            "const float* output0() const { return reinterpret_cast<const float*>(memories_[2]); }", header
         )
 
     def test_constants_as_inputs_and_outputs(self) -> None:
@@ -457,8 +457,8 @@ class InterfaceTest(TestCase):
             "// input0 is always 5.",
             "// input1 is always None.",
             "// input2 is always True.",
-            "const float* input3() { return reinterpret_cast<const float*>(memories_[0] + 0); }",
-            "const float* output0() const { return reinterpret_cast<const float*>(memories_[0] + 0); }",
+            "const float* input3() { return reinterpret_cast<const float*>(memories_[0]); }",
+            "const float* output0() const { return reinterpret_cast<const float*>(memories_[0]); }",
             r"// output1 is always 'a\nb'.",
             "// output2 is always 0.5.",
         ):

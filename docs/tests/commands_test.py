@@ -98,6 +98,7 @@ _BY_HAND = {
     "tools/bazel run * //tools/bench:*": "measures for minutes",
     "tools/bazel run //examples/qnn_op_package:lower *": _SDK,
     "tools/bazel run //export/fuzz:fuzz_arm64 *": "compiles all kernels for arm64; a test runs those of this machine",
+    "tools/bazel run //export/fuzz:fuzz_compiled *": "compiles thousands of programs; a test compiles 8",
     "tools/bazel run //runtime/fuzz:program_fuzz *": "runs a million programs; a test runs 5,000",
     "tools/bazel run //tools/bench:*": "measures for minutes",
     "tools/bazel run //tools/bench/peers:*": "exports a model of full size",
