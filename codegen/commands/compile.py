@@ -13,7 +13,8 @@ from pathlib import Path
 
 from absl import flags
 
-from codegen.artifacts import registered_operators, selective_build
+from codegen.artifacts import origins, registered_operators, selective_build
+from codegen.artifacts.origins import Origins
 from codegen.artifacts.registered_operators import Library
 from codegen.artifacts.selective_build import SelectiveBuild
 from codegen.checks import programs
@@ -57,6 +58,9 @@ _CONSTANTS_SOURCE = flags.DEFINE_string(
     "Where to write the same as C++ or, if the name ends in .S, as assembly that includes --constants.",
     flag_values=FLAGS,
 )
+_ORIGINS = flags.DEFINE_string(
+    "origins", None, "The lines of Python behind the instructions, if the export wrote them.", flag_values=FLAGS
+)
 _BY_POINTER = flags.DEFINE_bool(
     "constants_by_pointer", False, "Whether the application gives the address of the constants.", flag_values=FLAGS
 )
@@ -89,7 +93,8 @@ def run() -> None:
     names = files.Names(_LABEL.value, _PROGRAM_NAME.value, _NAMESPACE.value, _INCLUDE.value, _NATIVE_FUNCTIONS.value)
     library = registered_operators.read(_MANIFEST.value)
     builds = [selective_build.read(path) for path in _DTYPES.value]
-    program = compiled(_PROGRAM.value, library, builds, names, constants_by_pointer=_BY_POINTER.value)
+    known = origins.read(_ORIGINS.value) if _ORIGINS.value else {}
+    program = compiled(_PROGRAM.value, library, builds, names, constants_by_pointer=_BY_POINTER.value, lines=known)
     if _CHECK.value:
         tolerance = check.AskedTolerance(_ATOL.value, _RTOL.value, _MIN_SNR.value)
         samples = tensor_data_reader.read(_given(_SAMPLES))
@@ -119,6 +124,7 @@ def compiled(
     names: files.Names,
     *,
     constants_by_pointer: bool,
+    lines: Origins = {},
 ) -> files.Program:
     """Returns a program in C++.
 
@@ -128,6 +134,7 @@ def compiled(
         builds: the dtypes of the kernels, if the library has dtype_selective_build.
         names: the names in the files.
         constants_by_pointer: whether the application gives the address of the constants.
+        lines: the lines of Python behind the instructions, if they are known.
 
     Raises:
         InputError: the program is damaged, does not fit the library, or cannot be compiled.
@@ -140,7 +147,7 @@ def compiled(
     if findings:
         raise InputError(findings)
     content = program_content_reader.read(path, names.program)
-    return files.Program(content, library.operators, names, constants_by_pointer)
+    return files.Program(content, library.operators, names, constants_by_pointer, lines)
 
 
 def _write_constants(symbol: str, constants: Constants) -> None:

@@ -7,6 +7,7 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import NamedTuple
 
+from codegen.artifacts.origins import Origins
 from codegen.compiled import constants, interface
 from codegen.compiled.calls import Calls
 from codegen.compiled.constants import Constants
@@ -74,14 +75,21 @@ class Program:
         operators: the operators of the library.
         names: the names in the files.
         constants_by_pointer: whether the application gives the address of the constants.
+        origins: the lines of Python behind the instructions, if they are known.
 
     Raises:
         InputError: the program cannot be compiled.
     """
 
     def __init__(
-        self, content: Content, operators: Iterable[Operator], names: Names, constants_by_pointer: bool
+        self,
+        content: Content,
+        operators: Iterable[Operator],
+        names: Names,
+        constants_by_pointer: bool,
+        origins: Origins = {},
     ) -> None:
+        self._origins = origins
         by_name = {operator.name: operator for operator in operators}
         self._names = names
         self._by_pointer = constants_by_pointer
@@ -164,6 +172,7 @@ class Program:
             f"constexpr {type_} {name}[] = {{{', '.join(map(str, elements))}}};\n"
             for (type_, elements), name in calls.arrays.items()
         )
+        lines = self._origins.get(method.plan.name, {})
         return fill(
             "method.cpp",
             method=method.title,
@@ -171,6 +180,9 @@ class Program:
             arrays=arrays,
             entries="".join(calls.entries) or "    {},\n",
             operators="".join(f"    {layout.quoted(name)},\n" for name in calls.names) or '    "",\n',
+            source_lines="".join(
+                f"    {layout.quoted(lines.get(number, ''))},\n" for number in range(max(len(calls.names), 1))
+            ),
             instruction_count=len(calls.names),
             parameters=self._parameters(),
             memories=", ".join(memories),

@@ -128,7 +128,7 @@ void Check::copy(void* to, size_t offset, size_t bytes) {
   }
 }
 
-bool Check::succeeded(Status status, const char* operator_name) {
+bool Check::succeeded(Status status, const char* operator_name, const char* source_line) {
   if (status.ok()) {
     return true;
   }
@@ -143,6 +143,10 @@ bool Check::succeeded(Status status, const char* operator_name) {
     write_integer(status.instruction);
     write(", ");
     write(operator_name);
+    if (source_line[0] != '\0') {
+      write(", of ");
+      write(source_line);
+    }
   }
   write("\n");
   return false;

@@ -67,12 +67,12 @@ class Check {
   void copy(void* to, size_t offset, size_t bytes);
 
   /// Writes a failure of a call.
-  bool succeeded(Status status, const char* operator_name = "");
+  bool succeeded(Status status, const char* operator_name = "", const char* source_line = "");
 
   template <typename Method>
   bool run(Method& method) {
     const Status status = method.run();
-    return succeeded(status, Method::operator_name(status.instruction));
+    return succeeded(status, Method::operator_name(status.instruction), Method::source_line(status.instruction));
   }
 
   /// Compares the elements of an output with the expected ones in the samples.

@@ -47,6 +47,10 @@ TEST(Application, ScratchMemory) {
   const auto status = with_little.run();
   EXPECT_EQ(status.error, kMemoryAllocationFailed);
   EXPECT_NE(std::string(lenet::Forward::operator_name(status.instruction)).find("::"), std::string::npos);
+  // The first convolution of the model, in PyTorch's own file.
+  EXPECT_NE(std::string(lenet::Forward::source_line(0)).find("conv.py:"), std::string::npos);
+  EXPECT_NE(std::string(lenet::Forward::source_line(0)).find("module 0"), std::string::npos);
+  EXPECT_STREQ(lenet::Forward::source_line(-1), "");
   EXPECT_STREQ(lenet::Forward::operator_name(-1), "");
   EXPECT_STREQ(lenet::Forward::operator_name(1000), "");
 }

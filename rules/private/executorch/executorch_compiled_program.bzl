@@ -104,6 +104,8 @@ def _executorch_compiled_program_impl(ctx):
         program_name = label_text(ctx.attr.program.label),
     )
     args = _compile_args(ctx, compiled)
+    origins = [compiled.program.origins] if compiled.program.origins else []
+    args.add_all(origins, format_each = "--origins=%s")
     args.add(header, format = "--header=%s")
     args.add(source, format = "--source=%s")
     args.add(constants, format = "--constants=%s")
@@ -114,7 +116,7 @@ def _executorch_compiled_program_impl(ctx):
     run_codegen(
         ctx,
         args,
-        inputs = depset([compiled.program.program, library.manifest], transitive = [library.dtypes]),
+        inputs = depset([compiled.program.program, library.manifest] + origins, transitive = [library.dtypes]),
         outputs = [header, source, constants, memory] + constants_source,
         mnemonic = "EtCompile",
         progress_message = "Compiling a program to C++ for %{label}",
