@@ -1,8 +1,9 @@
-"""<program>.origins.json: the line of Python behind each instruction of a program. `export/origins.py` writes the file."""
+"""<program>.origins.json: the line of Python behind each instruction. `export/origins.py` writes the file."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
+from types import MappingProxyType
 from typing import Any
 
 from codegen.artifacts import json_file
@@ -11,6 +12,8 @@ _FORMAT = json_file.Format("origins.json", "the lines of Python behind instructi
 
 # The text of each instruction by its number, for each method.
 Origins = Mapping[str, Mapping[int, str]]
+
+NONE: Origins = MappingProxyType({})
 
 
 def read(path: str) -> Origins:

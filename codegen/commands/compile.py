@@ -93,7 +93,7 @@ def run() -> None:
     names = files.Names(_LABEL.value, _PROGRAM_NAME.value, _NAMESPACE.value, _INCLUDE.value, _NATIVE_FUNCTIONS.value)
     library = registered_operators.read(_MANIFEST.value)
     builds = [selective_build.read(path) for path in _DTYPES.value]
-    known = origins.read(_ORIGINS.value) if _ORIGINS.value else {}
+    known = origins.read(_ORIGINS.value) if _ORIGINS.value else origins.NONE
     program = compiled(_PROGRAM.value, library, builds, names, constants_by_pointer=_BY_POINTER.value, lines=known)
     if _CHECK.value:
         tolerance = check.AskedTolerance(_ATOL.value, _RTOL.value, _MIN_SNR.value)
@@ -124,7 +124,7 @@ def compiled(
     names: files.Names,
     *,
     constants_by_pointer: bool,
-    lines: Origins = {},
+    lines: Origins = origins.NONE,
 ) -> files.Program:
     """Returns a program in C++.
 

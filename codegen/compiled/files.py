@@ -7,6 +7,7 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import NamedTuple
 
+from codegen.artifacts import origins
 from codegen.artifacts.origins import Origins
 from codegen.compiled import constants, interface
 from codegen.compiled.calls import Calls
@@ -75,7 +76,7 @@ class Program:
         operators: the operators of the library.
         names: the names in the files.
         constants_by_pointer: whether the application gives the address of the constants.
-        origins: the lines of Python behind the instructions, if they are known.
+        lines: the lines of Python behind the instructions, if they are known.
 
     Raises:
         InputError: the program cannot be compiled.
@@ -87,9 +88,9 @@ class Program:
         operators: Iterable[Operator],
         names: Names,
         constants_by_pointer: bool,
-        origins: Origins = {},
+        lines: Origins = origins.NONE,
     ) -> None:
-        self._origins = origins
+        self._lines = lines
         by_name = {operator.name: operator for operator in operators}
         self._names = names
         self._by_pointer = constants_by_pointer
@@ -172,7 +173,7 @@ class Program:
             f"constexpr {type_} {name}[] = {{{', '.join(map(str, elements))}}};\n"
             for (type_, elements), name in calls.arrays.items()
         )
-        lines = self._origins.get(method.plan.name, {})
+        lines = self._lines.get(method.plan.name, {})
         return fill(
             "method.cpp",
             method=method.title,

@@ -446,9 +446,7 @@ class InterfaceTest(TestCase):
         header = self.header(Method([call, _relu(view, out)], (x,), (view, out), (64,)))
         self.assertIn("void set_input0(float* elements);", header)
         self.assertNotIn("void set_output0", header)
-        self.assertIn(
-            "const float* output0() const { return reinterpret_cast<const float*>(memories_[2]); }", header
-        )
+        self.assertIn("const float* output0() const { return reinterpret_cast<const float*>(memories_[2]); }", header)
 
     def test_constants_as_inputs_and_outputs(self) -> None:
         constant = _constant(1, 2, 3, 4)
