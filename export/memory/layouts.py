@@ -11,6 +11,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 import torch
+from executorch.exir import memory
 from executorch.exir.dialects.edge._ops import EdgeOpOverload
 from executorch.exir.memory_planning import get_node_tensor_specs
 from executorch.exir.pass_base import ExportPass, NodeMetadata, ProxyValue
@@ -57,6 +58,24 @@ class ExplicitLayouts(ExportPass):  # type: ignore[misc]  # ExecuTorch has no ty
         return super().call_operator(_TO_DIM_ORDER, (value,), {"dim_order": [*order]}, meta)
 
 
+class _Storage(TensorSpec):  # type: ignore[misc]  # ExecuTorch has no types.
+    """A tensor whose memory has room for a view with larger bounds.
+
+    A view has as many elements as the tensor, but the product of the bounds of dynamic sizes may be larger: a size such
+    as `h // (h // 2)` has a bound of its own. ExecuTorch's runtime refuses a view that ends behind its memory.
+
+    Attributes:
+        least_bytes: the bytes of the largest view.
+    """
+
+    least_bytes: int
+
+    @property
+    def allocated_memory(self) -> int:
+        alignment: int = self.alignment
+        return -(-max(self.least_bytes, self.nbytes()) // alignment) * alignment
+
+
 class Planning(MemoryPlanningPass):  # type: ignore[misc]  # ExecuTorch has no types.
     """Plans memory for tensors with usual dim orders.
 
@@ -67,8 +86,24 @@ class Planning(MemoryPlanningPass):  # type: ignore[misc]  # ExecuTorch has no t
     def run(self, graph_module: GraphModule, graph_signature: ExportGraphSignature | None = None) -> PassResult:
         for spec in _specs(graph_module):
             spec.dim_order = usual_dim_order(spec.shape, spec.dim_order)
+        _make_room_for_views(graph_module)
         planned: PassResult = super().run(graph_module, graph_signature)
         return planned
+
+
+def _make_room_for_views(graph_module: GraphModule) -> None:
+    for module in graph_module.modules():
+        for node in module.graph.nodes if isinstance(module, torch.fx.GraphModule) else ():
+            viewed = node
+            while viewed.target is memory.view:
+                viewed = viewed.args[0]
+            if viewed is node:
+                continue
+            storage, least = viewed.meta["spec"], node.meta["spec"].nbytes()
+            if least > getattr(storage, "least_bytes", storage.nbytes()):
+                # The graph and its views have the object.
+                storage.__class__ = _Storage
+                storage.least_bytes = least
 
 
 def _specs(graph_module: GraphModule) -> Iterator[TensorSpec]:

@@ -39,6 +39,20 @@ class LayoutsTest(absltest.TestCase):
         for kind in ("one channel, a head", "LayerNorm before a convolution", "the new value", "a delay line"):
             self.assertFalse(self.has_copies(kind), kind)
 
+    def test_views_with_larger_bounds(self) -> None:
+        """A view has the elements of its tensor, but the bounds of its sizes may need more memory."""
+        kind = Kind(
+            "y = torch.nn.functional.pixel_unshuffle(x0, 2)\nz = self.s + y\nself.s.copy_(y)\nreturn z.mean(1)",
+            ("torch.randn(2, 8, 8, 8)",),
+            'self.register_buffer("s", torch.zeros(2, 32, 4, 4))',
+        )
+        sizes = "{i: torch.export.Dim.AUTO(max=24) for i in range(4)}"
+        model = Path(self.create_tempdir().full_path) / "model.py"
+        model.write_text(kind.source() + f"\n\ndef get_dynamic_shapes():\n    return ({sizes},)\n")
+        with open(os.devnull, "w") as null, contextlib.redirect_stderr(null):
+            exported = export(model, graph_passes=["default"], strict_passes=True)
+        self.assertEqual(exported.checked["forward"].left_out, "")
+
     def test_sizes_that_a_buffer_fixes(self) -> None:
         """Sizes that have one value are numbers after graph passes, in branches and loops as in the outermost graph."""
         for inner in (
