@@ -72,8 +72,8 @@ class _Storage(TensorSpec):  # type: ignore[misc]  # ExecuTorch has no types.
 
     @property
     def allocated_memory(self) -> int:
-        alignment: int = self.alignment
-        return -(-max(self.least_bytes, self.nbytes()) // alignment) * alignment
+        size: int = max(self.least_bytes, self.nbytes())
+        return size + -size % int(self.alignment)
 
 
 class Planning(MemoryPlanningPass):  # type: ignore[misc]  # ExecuTorch has no types.

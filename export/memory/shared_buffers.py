@@ -10,6 +10,7 @@ from collections.abc import Iterator, Mapping
 import torch
 from torch.export import ExportedProgram
 from torch.export.graph_signature import InputKind
+from torch.utils._python_dispatch import is_traceable_wrapper_subclass
 
 from diagnostics.errors import Finding, InputError
 from export.memory import writes
@@ -56,11 +57,16 @@ def _name(call: torch.fx.Node) -> str:
 
 
 def _tensors(exported: ExportedProgram) -> Iterator[tuple[str, torch.Tensor]]:
-    """Yields the names and the tensors of buffers, parameters and constants."""
+    """Yields the names and the tensors of buffers, parameters and constants.
+
+    A quantized weight of torchao has no memory of its own: the weight is a wrapper of tensors.
+    """
     for spec in exported.graph_signature.input_specs:
         if spec.kind in _WITH_MEMORY and spec.target is not None:
             tensor = exported.state_dict.get(spec.target, exported.constants.get(spec.target))
-            if isinstance(tensor, torch.Tensor) and tensor.layout == torch.strided and tensor.device.type == "cpu":
+            if not isinstance(tensor, torch.Tensor) or is_traceable_wrapper_subclass(tensor):
+                continue
+            if tensor.layout == torch.strided and tensor.device.type == "cpu":
                 yield spec.target, tensor
 
 

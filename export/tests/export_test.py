@@ -856,6 +856,20 @@ class ErrorTest(_Files):
                 )
                 self.assertIn(b"aten::", pte)
 
+    def test_state_beside_layers_that_torchao_quantized(self) -> None:
+        """A quantized weight has no memory that a buffer could share."""
+        self.model.write_text(
+            "import torch\nfrom torchao.quantization import Int8WeightOnlyConfig, quantize_\n\n\n"
+            "class Model(torch.nn.Module):\n"
+            "    def __init__(self):\n        super().__init__()\n        self.layer = torch.nn.Linear(32, 4)\n"
+            '        self.register_buffer("calls", torch.zeros(1))\n'
+            "    def forward(self, x):\n        self.calls.add_(1)\n        return self.layer(x) + self.calls\n\n\n"
+            "def get_model():\n    model = Model().eval()\n    quantize_(model, Int8WeightOnlyConfig())\n"
+            "    return model, (torch.ones(2, 32),)\n"
+        )
+        exported = export(self.model, graph_passes=("default", "weight_only"))
+        self.assertEqual(exported.checked["forward"].left_out, "")
+
     def test_loop_whose_end_depends_on_values(self) -> None:
         source = _module(
             """
