@@ -29,9 +29,8 @@ _ARGUMENTS = {
     "_local_scalar_dense": 1,
 }
 _FLOATING = ("float16", "bfloat16", "float32", "float64")
-# An operator that does not read the tensor to which the operator writes.
+# An operator that changes its argument in place, and does not read the argument.
 _COPY = "aten::copy_"
-_OVERWRITES = frozenset({_COPY})
 # Names in the generated code that a class cannot have.
 _USED = ("CallContext", "FixedTensor", "Memory", "TensorImpl", "TensorInfo")
 
@@ -344,7 +343,7 @@ class Method:
             if argument.is_written:
                 written += tensors
             # An argument that is changed in place is read first, unless it is overwritten.
-            if not argument.is_written or (argument not in function.out and instruction.operator not in _OVERWRITES):
+            if not argument.is_written or (argument not in function.out and instruction.operator != _COPY):
                 read += tensors
         return read, written
 

@@ -34,18 +34,10 @@ See: docs/errors.md#no-samples"""
 # The formats of object files into which assembly includes the constants in the same way.
 _ELF_SYSTEMS = ["android", "freebsd", "linux", "none", "qnx"]
 
-_COMMON_ATTRS = {
+_ELF_ATTRS = {
     "_elf": attr.label_list(
         default = ["@platforms//os:" + system for system in _ELF_SYSTEMS],
         providers = [platform_common.ConstraintValueInfo],
-    ),
-    "_runtime_functions": attr.label(
-        default = "//runtime/compiled:runtime_functions",
-        providers = [CcInfo],
-    ),
-    "_support": attr.label(
-        default = "//runtime/compiled:support",
-        providers = [CcInfo],
     ),
 }
 
@@ -161,7 +153,7 @@ and no RTTI. Output groups:
 
 The program must not delegate to backends and must not have constants in other files.""",
     implementation = _executorch_compiled_program_impl,
-    attrs = _COMMON_ATTRS | {
+    attrs = _ELF_ATTRS | {
         "constants": attr.string(
             doc = "Where the constants are. `linked`: in the library. `pointer`: the application passes the address of the content of " +
                   "`<name>.constants.bin`, aligned to 64 bytes, to the constructors, for flash memory or a mapped file. Default: linked.",
@@ -179,6 +171,14 @@ The program must not delegate to backends and must not have constants in other f
             doc = "The program: an `executorch_program` or a .pte file.",
             allow_single_file = [".pte"],
             mandatory = True,
+        ),
+        "_runtime_functions": attr.label(
+            default = "//runtime/compiled:runtime_functions",
+            providers = [CcInfo],
+        ),
+        "_support": attr.label(
+            default = "//runtime/compiled:support",
+            providers = [CcInfo],
         ),
     },
     exec_groups = CODEGEN_EXEC_GROUPS | CC_LINK_EXEC_GROUPS,
@@ -282,7 +282,7 @@ planned memory.""",
             default = "//runtime/compiled:check",
             providers = [CcInfo],
         ),
-    } | TOLERANCE_ATTRS | _COMMON_ATTRS,
+    } | TOLERANCE_ATTRS | _ELF_ATTRS,
     exec_groups = CODEGEN_EXEC_GROUPS | CC_LINK_EXEC_GROUPS,
     fragments = ["cpp", "platform"],
     test = True,
