@@ -31,7 +31,7 @@ std::atomic<uint32_t> seed_count{0};
 RandomNumbers::RandomNumbers() {
   uint64_t seed;
   uint32_t call;
-  if (next_random_seed != nullptr && next_random_seed(seed, call)) {
+  if (next_random_seed(seed, call)) {
     seed_ = mix(mix(seed) + call * kStep);
     return;
   }

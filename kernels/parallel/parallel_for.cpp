@@ -10,8 +10,6 @@ constexpr int64_t kPartsOfThread = 4;
 
 }  // namespace
 
-int64_t thread_count() { return rules_executorch::thread_count != nullptr ? rules_executorch::thread_count() : 1; }
-
 int64_t part_count(int64_t most) {
   const int64_t threads = thread_count();
   const int64_t parts = std::clamp<int64_t>(most, 1, threads > 1 ? kPartsOfThread * threads : 1);

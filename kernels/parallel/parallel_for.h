@@ -7,6 +7,7 @@
 
 namespace rules_executorch::kernels {
 
+using rules_executorch::thread_count;
 using rules_executorch::ThreadFunction;
 
 /// A function of the first item and the end (exclusive) of a part of a range.
@@ -25,9 +26,6 @@ void parallel_for(int64_t begin, int64_t end, int64_t grain, RangeFunction funct
 /// the number of parts. Parts with the same `thread` run one after another, so that they can use the same scratch
 /// memory.
 void parallel_for_with_thread(int64_t begin, int64_t end, int64_t grain, ThreadFunction function);
-
-/// The largest number of threads that share a range.
-int64_t thread_count();
 
 /// The number of parts of a range that can have `most` parts: up to four for each thread, and as many for each. A
 /// thread that starts late or is slower than others takes fewer parts, so that the others need not wait for it. 1 if

@@ -15,28 +15,15 @@ namespace {
 std::atomic<int64_t> threads_in_use = 1;
 std::atomic<int64_t> part_count = 0;
 
-}  // namespace
-
-int64_t set_thread_count(int64_t count) { return threads_in_use.exchange(count); }
-
-int64_t take_part_count() { return part_count.exchange(0); }
-
-}  // namespace rules_executorch::kernels::testing
-
-namespace rules_executorch {
-
-int64_t thread_count() { return kernels::testing::threads_in_use; }
-
 // All threads run, so that the thread sanitizer detects shared state of their parts.
-void run_on_threads(int64_t begin, int64_t end, int64_t parts, ThreadFunction function) {
-  using kernels::testing::part_count;
+void run_on_all_threads(int64_t begin, int64_t end, int64_t parts, ThreadFunction function) {
   if (parts > part_count) {
     part_count = parts;
   }
   // All threads start together, because a part may finish before the next thread starts.
   std::mutex mutex;
   std::condition_variable all_are_here;
-  const int64_t count = std::min(parts, thread_count());
+  const int64_t count = std::min<int64_t>(parts, threads_in_use);
   int64_t missing = count;
   std::vector<std::thread> threads;
   for (int64_t thread = 0; thread < count; ++thread) {
@@ -58,4 +45,15 @@ void run_on_threads(int64_t begin, int64_t end, int64_t parts, ThreadFunction fu
   }
 }
 
-}  // namespace rules_executorch
+constexpr ThreadPool kPool = {[] { return threads_in_use.load(); }, run_on_all_threads, /*use_threads=*/nullptr};
+
+}  // namespace
+
+int64_t set_thread_count(int64_t count) {
+  set_thread_pool(&kPool);
+  return threads_in_use.exchange(count);
+}
+
+int64_t take_part_count() { return part_count.exchange(0); }
+
+}  // namespace rules_executorch::kernels::testing

@@ -48,43 +48,50 @@ uint32_t usable_processors() {
   return static_cast<uint32_t>(std::max(CPU_COUNT(&processors), 1));
 }
 
-}  // namespace
+// The members of ThreadPool.
+struct ExecutorchPool {
+  // If the pool is disabled, does not access the pool, because the first access starts a thread for each processor.
+  static int64_t thread_count() { return NoThreadPoolGuard::is_enabled() ? 1 : extension::get_thread_count(); }
 
-// If the pool is disabled, does not access the pool, because the first access starts a thread for each processor.
-int64_t thread_count() { return NoThreadPoolGuard::is_enabled() ? 1 : extension::get_thread_count(); }
-
-// ExecuTorch's parallel_for() has one part for each thread.
-void run_on_threads(int64_t begin, int64_t end, int64_t parts, ThreadFunction function) {
-  struct Call {
-    int64_t begin;
-    int64_t end;
-    int64_t parts;
-    ThreadFunction function;
-    bool has_few_parts;  // any of the threads may take one
-  } call{begin, end, parts, function, parts <= extension::get_thread_count()};
-  pthreadpool_parallelize_1d_with_thread(
-      extension::threadpool::get_pthreadpool(),
-      [](void* argument, size_t thread, size_t index) {
-        // Calls from this part run on this thread.
-        const NoThreadPoolGuard guard;
-        const Call& call = *static_cast<const Call*>(argument);
-        const auto part = static_cast<int64_t>(index);
-        call.function(call.has_few_parts ? part : static_cast<int64_t>(thread),
-                      part_begin(call.begin, call.end, call.parts, part),
-                      part_begin(call.begin, call.end, call.parts, part + 1));
-      },
-      &call, static_cast<size_t>(parts), /*flags=*/0);
-}
-
-bool use_threads(uint32_t count) {
-  const uint32_t most = count == kAllProcessors ? usable_processors() : count;
-  NoThreadPoolGuard::set_enabled(most == 1);
-  if (most == 1 || (count == kAllProcessors && extension::get_thread_count() <= most)) {
-    return true;
+  // ExecuTorch's parallel_for() has one part for each thread.
+  static void run_on_threads(int64_t begin, int64_t end, int64_t parts, ThreadFunction function) {
+    struct Call {
+      int64_t begin;
+      int64_t end;
+      int64_t parts;
+      ThreadFunction function;
+      bool has_few_parts;  // any of the threads may take one
+    } call{begin, end, parts, function, parts <= extension::get_thread_count()};
+    pthreadpool_parallelize_1d_with_thread(
+        extension::threadpool::get_pthreadpool(),
+        [](void* argument, size_t thread, size_t index) {
+          // Calls from this part run on this thread.
+          const NoThreadPoolGuard guard;
+          const Call& call = *static_cast<const Call*>(argument);
+          const auto part = static_cast<int64_t>(index);
+          call.function(call.has_few_parts ? part : static_cast<int64_t>(thread),
+                        part_begin(call.begin, call.end, call.parts, part),
+                        part_begin(call.begin, call.end, call.parts, part + 1));
+        },
+        &call, static_cast<size_t>(parts), /*flags=*/0);
   }
-  return extension::threadpool::get_threadpool()->_unsafe_reset_threadpool(most);
-}
 
+  static bool use_threads(uint32_t count) {
+    const uint32_t most = count == kAllProcessors ? usable_processors() : count;
+    NoThreadPoolGuard::set_enabled(most == 1);
+    if (most == 1 || (count == kAllProcessors && extension::get_thread_count() <= most)) {
+      return true;
+    }
+    return extension::threadpool::get_threadpool()->_unsafe_reset_threadpool(most);
+  }
+};
+
+constexpr ThreadPool kExecutorchPool = {ExecutorchPool::thread_count, ExecutorchPool::run_on_threads,
+                                        ExecutorchPool::use_threads};
+
+[[maybe_unused]] const bool is_set = (set_thread_pool(&kExecutorchPool), true);
+
+}  // namespace
 }  // namespace rules_executorch
 
 #endif

@@ -39,14 +39,14 @@ void ListOperators() {
 }
 
 // Tests use one thread, because Bazel runs as many tests in parallel as there are processors.
-bool HasOneThread(const RunnerDefaults& defaults) { return use_threads == nullptr || defaults.check; }
+bool HasOneThread(const RunnerDefaults& defaults) { return !has_thread_pool() || defaults.check; }
 
 // Call this function before the program is loaded, because XNNPACK keeps the threads that it finds then.
 void UseThreads(uint32_t threads) {
-  if (use_threads != nullptr ? !use_threads(threads) : threads > 1) {
+  if (!use_threads(threads)) {
     Fail("--threads=" + std::to_string(threads) + ": these threads are not to be had.",
-         use_threads != nullptr ? "the system starts no more threads."
-                                : "this binary was built without ExecuTorch's pool.",
+         has_thread_pool() ? "the system starts no more threads."
+                           : "this binary was built without ExecuTorch's pool.",
          "leave out --threads, or name the pool with `threadpool` of the executorch_runtime_toolchain.");
   }
 }

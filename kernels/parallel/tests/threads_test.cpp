@@ -100,6 +100,18 @@ TEST(ThreadsTest, PartsOfTheLongestRange) {
   }
 }
 
+TEST(ThreadsTest, NoPool) {
+  set_thread_pool(nullptr);
+  EXPECT_FALSE(has_thread_pool());
+  EXPECT_EQ(thread_count(), 1);
+  EXPECT_TRUE(use_threads(1));
+  EXPECT_FALSE(use_threads(2));
+  EXPECT_FALSE(use_threads(kAllProcessors));
+  int calls = 0;
+  parallel_for(0, 10 * kGrain, 1, [&](int64_t, int64_t) { ++calls; });
+  EXPECT_EQ(calls, 1);
+}
+
 TEST(ThreadsTest, SmallRangesHaveNoThreads) {
   set_thread_count(7);
   int calls = 0;
