@@ -1,4 +1,4 @@
-"""Macro gcc_toolchain."""
+"""Macros gcc_toolchain and gcc_linux_toolchain."""
 
 # rules_cc has no other configuration of GCC and Clang, and LLVM's toolchains use this one, too.
 # buildifier: disable=bzl-visibility
@@ -78,4 +78,67 @@ def gcc_toolchain(
         objcopy_files = ":binutils",
         strip_files = ":binutils",
         toolchain_config = ":config",
+    )
+
+# As gcc_toolchain, the macro is the whole of a BUILD file.
+# buildifier: disable=unnamed-macro
+def gcc_linux_toolchain(target, cpu, loader):
+    """Declares a C++ toolchain for Linux from the files of a gcc_repository, and the dynamic loader as `loader`.
+
+    An emulator needs the loader and `libraries`.
+
+    Args:
+      target: the prefix of the names of the compiler's programs.
+      cpu: the processor, as Bazel's C++ rules name it.
+      loader: the name of the dynamic loader.
+    """
+    native.filegroup(
+        name = "loader",
+        srcs = ["usr/{}/lib/{}".format(target, loader)],
+    )
+    gcc_toolchain(
+        abi_libc_version = "glibc",
+        abi_version = "gcc",
+        binutils = [
+            "usr/lib/x86_64-linux-gnu/*",
+            "usr/{}/bin/*".format(target),
+        ],
+        compile_flags = [
+            "-fstack-protector",
+            "-Wall",
+            "-fno-omit-frame-pointer",
+        ],
+        cpu = cpu,
+        dbg_compile_flags = ["-g"],
+        include_folders = [
+            "usr/lib/gcc-cross",
+            "usr/{}/include".format(target),
+        ],
+        libraries = ["usr/{}/lib/**".format(target)],
+        link_flags = [
+            "-Wl,-z,relro,-z,now",
+            # The path of the dependencies of shared libraries.
+            "-Wl,-rpath-link,{}/usr/{}/lib".format(
+                native.package_relative_label(":toolchain").workspace_root,
+                target,
+            ),
+            "-pass-exit-codes",
+        ],
+        link_libs = [
+            "-Wl,--push-state,-as-needed",
+            "-lstdc++",
+            "-lm",
+            "-Wl,--pop-state",
+        ],
+        opt_compile_flags = [
+            "-g0",
+            "-O2",
+            "-D_FORTIFY_SOURCE=1",
+            "-DNDEBUG",
+            "-ffunction-sections",
+            "-fdata-sections",
+        ],
+        opt_link_flags = ["-Wl,--gc-sections"],
+        target = target,
+        target_libc = "glibc",
     )

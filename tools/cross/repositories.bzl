@@ -101,7 +101,7 @@ clang_repository = repository_rule(
 )
 
 def cross_repositories():
-    """Declares `clang_libfuzzer`, `gcc_cortex_m7` and `gcc_linux_arm64`."""
+    """Declares `clang_libfuzzer` and the compilers `gcc_*`."""
     clang_repository(
         name = "clang_libfuzzer",
         build_file = "//tools/cross:clang_libfuzzer.BUILD.bazel",
@@ -156,4 +156,18 @@ def cross_repositories():
             "arm64-cross",
         ],
         target = "aarch64-linux-gnu",
+    )
+    gcc_repository(
+        name = "gcc_linux_riscv64",
+        build_file = "//tools/cross:gcc_linux_riscv64.BUILD.bazel",
+        left_out = [
+            "usr/bin/riscv64-linux-gnu-lto-dump-12",
+            "usr/bin/riscv64-linux-gnu-lto-dump",
+        ],
+        packages = ["g++-riscv64-linux-gnu"],
+        taken_anyway = [
+            "riscv64-linux-gnu",
+            "riscv64-cross",
+        ],
+        target = "riscv64-linux-gnu",
     )

@@ -9,7 +9,7 @@ _LAUNCHER = """\
 runfiles=${{RUNFILES_DIR:-$0.runfiles}}
 [ -e "$runfiles/{qemu}" ] || runfiles=$0.runfiles
 loader=$(readlink -f "$runfiles/{loader}")
-exec "$runfiles/{qemu}" -cpu "${{QEMU_CPU:-max}}" -L "${{loader%/lib/*}}" "$@"
+exec "$runfiles/{qemu}" -cpu "${{QEMU_CPU:-{processor}}}" -L "${{loader%/lib/*}}" "$@"
 """
 
 def _emulator_impl(ctx):
@@ -18,6 +18,7 @@ def _emulator_impl(ctx):
         launcher,
         _LAUNCHER.format(
             loader = runfiles_path(ctx.workspace_name, ctx.file.loader),
+            processor = ctx.attr.processor,
             qemu = runfiles_path(ctx.workspace_name, ctx.file.qemu),
         ),
         is_executable = True,
@@ -30,7 +31,7 @@ def _emulator_impl(ctx):
 emulator = rule(
     doc = """A program for `--run_under`, which runs programs of another platform in QEMU.
 
-The environment variable `QEMU_CPU` names the processor. Default: `max`, which has all instructions that QEMU knows.""",
+The environment variable `QEMU_CPU` names the processor.""",
     implementation = _emulator_impl,
     attrs = {
         "libraries": attr.label_list(
@@ -41,6 +42,10 @@ The environment variable `QEMU_CPU` names the processor. Default: `max`, which h
             doc = "The dynamic loader of the platform, in a folder `lib`.",
             mandatory = True,
             allow_single_file = True,
+        ),
+        "processor": attr.string(
+            doc = "The processor without `QEMU_CPU`. Default: `max`, which has all instructions that QEMU knows.",
+            default = "max",
         ),
         "qemu": attr.label(
             doc = "QEMU's emulator of the platform's programs.",

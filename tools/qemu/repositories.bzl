@@ -7,7 +7,7 @@ NO_QEMU_ERR = """could not install QEMU: {found}.
 Likely cause: this machine is not Debian or Ubuntu, or reaches no package mirror.
 Fix: install qemu-user-static, or skip the tests that need QEMU: bazel test -- //... -//rules/tests/instruction_sets/..."""
 
-_PROGRAMS = ["qemu-aarch64", "qemu-x86_64"]
+_PROGRAMS = ["qemu-aarch64", "qemu-riscv64", "qemu-x86_64"]
 
 def _qemu_repository_impl(rctx):
     statics = {program: "usr/bin/{}-static".format(program) for program in _PROGRAMS}
@@ -23,7 +23,7 @@ def _qemu_repository_impl(rctx):
     rctx.file("BUILD.bazel", "exports_files({})\n".format(_PROGRAMS))
 
 qemu_repository = repository_rule(
-    doc = "QEMU's `:qemu-x86_64` and `:qemu-aarch64`, which run a program on an emulated processor. `-cpu` names the processor.",
+    doc = "QEMU's `:qemu-x86_64`, `:qemu-aarch64` and `:qemu-riscv64`, which run a program on an emulated processor. `-cpu` names the processor.",
     implementation = _qemu_repository_impl,
 )
 
