@@ -133,7 +133,7 @@ def _exported_only(is_mach_o: bool) -> str:
 
 def normalized(text: str) -> str:
     """Normalizes a demangled name, since demanglers and standard libraries spell names differently."""
-    for inline_namespace in ("__1::", "__ndk1::", "__cxx11::"):
+    for inline_namespace in ("__1::", "__2::", "__ndk1::", "__cxx11::"):
         text = text.replace(f"std::{inline_namespace}", "std::")
     return text.replace("long long", "long").replace("> >", ">>").replace("> >", ">>")
 

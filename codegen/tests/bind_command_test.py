@@ -85,13 +85,15 @@ ET_WEAK executorch::aten::Tensor& mul3_out(
         )
 
     def test_other_spellings_of_demanglers(self) -> None:
-        libcxx = "std::__1::"
         schema = "my_ops::f.out(int[] n, str? s, *, Tensor(a!) out) -> Tensor(a!)"
         for array, optional in (
             ("ArrayRef<long>", "std::optional<std::basic_string_view<char, std::char_traits<char> > >"),
-            (
-                "ArrayRef<long long>",
-                f"{libcxx}optional<{libcxx}basic_string_view<char, {libcxx}char_traits<char>>>",
+            *(
+                (
+                    "ArrayRef<long long>",
+                    f"{libcxx}optional<{libcxx}basic_string_view<char, {libcxx}char_traits<char>>>",
+                )
+                for libcxx in ("std::__1::", "std::__2::")
             ),
         ):
             symbol = f"T a::native::mul3_out({_CONTEXT}, executorch::runtime::{array}, {optional}, {_TENSOR}&)"
