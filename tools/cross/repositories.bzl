@@ -1,6 +1,7 @@
 """Repositories of GCC for other platforms and of clang for libFuzzer, from Debian's packages."""
 
 load("//tools/debian:packages.bzl", "extract_debian_packages")
+load(":emscripten.bzl", "emscripten_repository")
 
 NO_COMPILER_ERR = """could not install a compiler for {target}: {{found}}.
 
@@ -101,7 +102,7 @@ clang_repository = repository_rule(
 )
 
 def cross_repositories():
-    """Declares `clang_libfuzzer` and the compilers `gcc_*`."""
+    """Declares `clang_libfuzzer`, `emscripten` and the compilers `gcc_*`."""
     clang_repository(
         name = "clang_libfuzzer",
         build_file = "//tools/cross:clang_libfuzzer.BUILD.bazel",
@@ -119,6 +120,7 @@ def cross_repositories():
             "libclang-rt",
         ],
     )
+    emscripten_repository(name = "emscripten")
     gcc_repository(
         name = "gcc_cortex_m7",
         build_file = "//tools/cross:gcc_cortex_m7.BUILD.bazel",
