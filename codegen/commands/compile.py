@@ -45,6 +45,15 @@ _NAMESPACE = flags.DEFINE_string(
 _INCLUDE = flags.DEFINE_string("include", None, "The include path of the header.", required=True, flag_values=FLAGS)
 _HEADER = flags.DEFINE_string("header", None, "Where to write the header.", flag_values=FLAGS)
 _SOURCE = flags.DEFINE_string("source", None, "Where to write the source.", flag_values=FLAGS)
+_C_HEADER = flags.DEFINE_string(
+    "c_header",
+    None,
+    "Where to write the header for C. Its include path is that of the header, with _c before .h.",
+    flag_values=FLAGS,
+)
+_C_SOURCE = flags.DEFINE_string(
+    "c_source", None, "Where to write the source of the functions for C.", flag_values=FLAGS
+)
 _CONSTANTS = flags.DEFINE_string(
     "constants",
     None,
@@ -105,6 +114,8 @@ def run() -> None:
     # The source adds constants, so the source comes first.
     Path(_given(_SOURCE)).write_text(program.source())
     Path(_given(_HEADER)).write_text(program.header())
+    Path(_given(_C_HEADER)).write_text(program.c_header())
+    Path(_given(_C_SOURCE)).write_text(program.c_source())
     _write_constants(names.symbol, program.constants)
     if _MEMORY.value:
         Path(_MEMORY.value).write_text(memory_report.text(program, _LABEL.value))

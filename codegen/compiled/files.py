@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 from codegen.artifacts import origins
 from codegen.artifacts.origins import Origins
-from codegen.compiled import constants, interface
+from codegen.compiled import c_interface, constants, interface
 from codegen.compiled.calls import Calls
 from codegen.compiled.constants import Constants
 from codegen.compiled.method import Method
@@ -61,6 +61,11 @@ class Names(NamedTuple):
     cpp_namespace: str
     header: str
     native_functions: str
+
+    @property
+    def c_header(self) -> str:
+        """The include path of the header for C."""
+        return f"{self.header.removesuffix('.h')}_c.h"
 
     @property
     def symbol(self) -> str:
@@ -131,6 +136,41 @@ class Program:
             methods=methods,
         )
 
+    def c_header(self) -> str:
+        return fill(
+            "CompiledProgramC.h",
+            label=self._names.label,
+            program=self._names.program,
+            methods="\n".join(self._c_method(method, "c_method.h") for method in self.methods),
+        )
+
+    def c_source(self) -> str:
+        return fill(
+            "CompiledProgramC.cpp",
+            label=self._names.label,
+            c_header=self._names.c_header,
+            header=self._names.header,
+            methods="\n".join(self._c_method(method, "c_method.cpp") for method in self.methods),
+        )
+
+    def _c_method(self, method: Method, template: str) -> str:
+        name = f"{self._names.cpp_namespace}_{method.class_name}"
+        parameters = [f"{name}* self", "void* memory", *self._parameters()[1:]]
+        functions = c_interface.declarations if template == "c_method.h" else c_interface.definitions
+        return fill(
+            template,
+            method=method.title,
+            name=name,
+            class_name=f"::{self._names.cpp_namespace}::{method.class_name}",
+            words=c_interface.object_words(method),
+            memory_bytes=c_interface.memory_bytes(method),
+            sizes=c_interface.sizes(method, name),
+            has_state=int(bool(method.state())),
+            parameters=", ".join(parameters),
+            constants=", constants" if self._by_pointer else "",
+            functions=functions(method, name),
+        )
+
     def _class(self, method: Method) -> str:
         members = interface.members(method)
         planned = "".join(
@@ -149,16 +189,16 @@ class Program:
             method=method.title,
             name=method.class_name,
             planned=planned,
-            parameters=self._parameters(),
+            parameters=", ".join(self._parameters()),
             has_state="true" if method.state() else "false",
             interface=members.public,
             memory_count=method.memory_count,
             private=private,
         )
 
-    def _parameters(self) -> str:
+    def _parameters(self) -> list[str]:
         parameters = ["Memory& memory", "void* scratch", "size_t scratch_bytes"]
-        return ", ".join(parameters + (["const void* constants"] if self._by_pointer else []))
+        return parameters + (["const void* constants"] if self._by_pointer else [])
 
     def _method(self, method: Method, calls: Calls) -> str:
         address = "constants" if self._by_pointer else f"::{self._names.symbol}"
@@ -185,7 +225,7 @@ class Program:
                 f"    {layout.quoted(lines.get(number, ''))},\n" for number in range(max(len(calls.names), 1))
             ),
             instruction_count=len(calls.names),
-            parameters=self._parameters(),
+            parameters=", ".join(self._parameters()),
             memories=", ".join(memories),
             dynamic=dynamic,
             memory_unused="" if method.plan.memory_sizes else "  static_cast<void>(memory);\n",

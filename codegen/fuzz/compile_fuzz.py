@@ -40,6 +40,8 @@ def _test(data: bytes) -> None:
         program = compile.compiled(_FILE.path, _LIBRARY, [], _NAMES, constants_by_pointer=False)
         program.source()
         program.header()
+        program.c_header()
+        program.c_source()
         memory_report.text(program, "//app:model")
 
 

@@ -29,6 +29,7 @@ _SCHEMAS = (
     "my_ops::text.out(Tensor self, str mode, str? other, *, Tensor(a!) out) -> Tensor(a!)",
 )
 _ET_VIEW = "executorch_prim::et_view.default"
+_KINDS = ("header", "source", "c_header", "c_source", "constants", "memory")
 
 
 def _planned(offset: int, memory: int = 1, size: int = 4, content: bytes | None = None) -> Tensor:
@@ -94,12 +95,12 @@ class TestCase(case.TestCase):
             "--native_functions=ops/lib/NativeFunctions.h",
             "--cpp_namespace=model",
             "--include=app/model.h",
-            *(f"--{kind}={self.directory}/model.{kind}" for kind in ("header", "source", "constants", "memory")),
+            *(f"--{kind}={self.directory}/model.{kind}" for kind in _KINDS),
             *flags,
         )
 
     def text(self, kind: str) -> str:
-        """What was written: `header`, `source` or `memory`."""
+        """What was written: `header`, `c_source`, ..."""
         return (self.directory / f"model.{kind}").read_text()
 
     def source(self, method: Method) -> str:
@@ -486,6 +487,50 @@ class InterfaceTest(TestCase):
             "int32_t sizes_[4], strides_[4];",
         ):
             self.assertIn(f"  {line}\n", header)
+
+
+class CTest(TestCase):
+    """The header and the functions for C."""
+
+    def test_functions(self) -> None:
+        x = Tensor(_FLOAT, (0, 1), (3, 4), place=(1, 0), is_dynamic=True)
+        given, out, count = _of_caller(), _planned(48), Result()
+        calls = [_relu(x, out), _relu(given, out), Call("my_ops::count", (x, count))]
+        self.compile({"forward": Method(calls, (x, given, 5), (out, count), (64,))})
+        header, source = self.text("c_header"), _joined(self.text("c_source"))
+        declarations = {
+            "float* model_Forward_input0(model_Forward* self)": "of(self).input0()",
+            "compiled_program_status model_Forward_resize_input0(model_Forward* self, const int32_t sizes[2])": (
+                "of(of(self).resize_input0(*reinterpret_cast<const int32_t (*)[2]>(sizes)))"
+            ),
+            "const int32_t* model_Forward_input0_sizes(const model_Forward* self)": "of(self).input0_sizes()",
+            "void model_Forward_set_input1(model_Forward* self, float* elements)": "of(self).set_input1(elements)",
+            "const float* model_Forward_output0(const model_Forward* self)": "of(self).output0()",
+            "int64_t model_Forward_output1(const model_Forward* self)": "of(self).output1()",
+        }
+        for declaration, call in declarations.items():
+            self.assertIn(f"{declaration};\n", header)
+            self.assertRegex(source, re.escape(declaration) + r" \{ return " + re.escape(call) + r"; \}\n")
+        for line in (
+            "  model_Forward_memory_bytes = 64,",
+            "  model_Forward_input0_bytes = 48,",
+            "  model_Forward_has_state = 0,",
+            "// input2 is always 5.",
+            "// float32 [<= 3, <= 4]",
+        ):
+            self.assertIn(f"{line}\n", header)
+
+    def test_planned_memory(self) -> None:
+        """Each planned memory begins at a multiple of 64, and no type of C++ is empty."""
+        for sizes, expected in (((65, 0, 64), 256), ((), 1)):
+            with self.subTest(sizes):
+                self.compile({"forward": Method([], memory=sizes)})
+                self.assertIn(f"  model_Forward_memory_bytes = {expected},\n", self.text("c_header"))
+
+    def test_constants_by_pointer(self) -> None:
+        self.compile({"forward": _relu_method(_planned(0), _planned(16))}, "--constants_by_pointer")
+        self.assertIn("size_t scratch_bytes, const void* constants);", _joined(self.text("c_header")))
+        self.assertIn("scratch, scratch_bytes, constants);", self.text("c_source"))
 
 
 class CheckTest(TestCase):

@@ -43,7 +43,9 @@ class CompiledProgramsTest(absltest.TestCase):
         example = Path("examples/compiled")
         (build,) = _fences("compiled_programs.md", "starlark")
         (main,) = _fences("compiled_programs.md", "cpp")
+        (main_in_c,) = _fences("compiled_programs.md", "c")
         self.assertEqual(main, (example / "main.cpp").read_text())
+        self.assertEqual(main_in_c, (example / "main_in_c.c").read_text())
         # Behind what is loaded.
         visible = '    visibility = ["//docs/tests:__pkg__"],\n'
         self.assertIn(build.partition("\n\n")[2], (example / "BUILD.bazel").read_text().replace(visible, ""))

@@ -8,7 +8,7 @@ from absl.testing import absltest
 
 _GENERATED = [Path(path) for path in os.environ["GENERATED"].split()]
 _UPDATE = (
-    "update: tools/bazel build //tests/compiled:lenet_generated && for f in lenet.h lenet.cpp; "
+    "update: tools/bazel build //tests/compiled:lenet_generated && for f in lenet.h lenet.cpp lenet_c.h lenet_c.cpp; "
     "do cp -f bazel-bin/tests/compiled/$f tests/compiled/$f.golden; done"
 )
 
@@ -17,7 +17,7 @@ class GeneratedTest(absltest.TestCase):
     maxDiff = sys.maxsize
 
     def test_goldens(self) -> None:
-        self.assertEqual(sorted(path.name for path in _GENERATED), ["lenet.cpp", "lenet.h"])
+        self.assertEqual(sorted(path.name for path in _GENERATED), ["lenet.cpp", "lenet.h", "lenet_c.cpp", "lenet_c.h"])
         for path in _GENERATED:
             with self.subTest(path.name):
                 golden = Path(f"tests/compiled/{path.name}.golden")

@@ -82,6 +82,8 @@ def _executorch_compiled_program_impl(ctx):
         fail(BAD_CPP_NAMESPACE_ERR.format(label = ctx.label, name = namespace, possible = _cpp_name(namespace)))
     header = ctx.actions.declare_file(name + ".h")
     source = ctx.actions.declare_file(name + ".cpp")
+    c_header = ctx.actions.declare_file(name + "_c.h")
+    c_source = ctx.actions.declare_file(name + "_c.cpp")
     memory = ctx.actions.declare_file(name + ".memory.txt")
     by_pointer = ctx.attr.constants == "pointer"
     constants, constants_source = _declare_constants(ctx, with_source = not by_pointer)
@@ -100,6 +102,8 @@ def _executorch_compiled_program_impl(ctx):
     args.add_all(origins, format_each = "--origins=%s")
     args.add(header, format = "--header=%s")
     args.add(source, format = "--source=%s")
+    args.add(c_header, format = "--c_header=%s")
+    args.add(c_source, format = "--c_source=%s")
     args.add(constants, format = "--constants=%s")
     args.add(memory, format = "--memory=%s")
     args.add_all(constants_source, format_each = "--constants_source=%s")
@@ -109,7 +113,7 @@ def _executorch_compiled_program_impl(ctx):
         ctx,
         args,
         inputs = depset([compiled.program.program, library.manifest] + origins, transitive = [library.dtypes]),
-        outputs = [header, source, constants, memory] + constants_source,
+        outputs = [header, source, c_header, c_source, constants, memory] + constants_source,
         mnemonic = "EtCompile",
         progress_message = "Compiling a program to C++ for %{label}",
     )
@@ -117,8 +121,8 @@ def _executorch_compiled_program_impl(ctx):
     support = [dep[CcInfo] for dep in [ctx.attr._support, ctx.attr._runtime_functions]]
     compilation_context, objects = compile_cc(
         cc,
-        srcs = [source] + constants_source,
-        public_hdrs = [header],
+        srcs = [source, c_source] + constants_source,
+        public_hdrs = [header, c_header],
         additional_inputs = [constants],
         user_compile_flags = ctx.attr.copts,
         compilation_contexts = [find_headers(ctx).compilation_context, library.kernels.compilation_context] +
@@ -130,12 +134,12 @@ def _executorch_compiled_program_impl(ctx):
         [library.kernels.linking_context] + [info.linking_context for info in support],
     )
     return [
-        DefaultInfo(files = depset([header, archive.static_library or archive.pic_static_library])),
+        DefaultInfo(files = depset([header, c_header, archive.static_library or archive.pic_static_library])),
         CcInfo(compilation_context = compilation_context, linking_context = linking_context),
         EtCompiledProgramInfo(compiled = compiled),
         OutputGroupInfo(
             constants = depset([constants]),
-            generated = depset([header, source]),
+            generated = depset([header, source, c_header, c_source]),
             memory = depset([memory]),
         ),
     ]
@@ -144,11 +148,11 @@ executorch_compiled_program = rule(
     doc = """A program as a C++ library for any platform, without ExecuTorch's runtime.
 
 The header `<name>.h` has a class for each method of the program, in the namespace `cpp_namespace`. docs/compiled_programs.md
-describes the class. The library has the kernels that the program calls. It needs no loader, no registry, no heap, no exceptions
-and no RTTI. Output groups:
+describes the class. `<name>_c.h` has the same for C. The library has the kernels that the program calls. It needs no loader, no
+registry, no heap, no exceptions and no RTTI. Output groups:
 
 - `memory`: `<name>.memory.txt`, the bytes of planned memory, state, inputs, outputs and constants.
-- `generated`: the header and the source.
+- `generated`: the headers and the sources.
 - `constants`: the bytes of the constants, `<name>.constants.bin`.
 
 The program must not delegate to backends and must not have constants in other files.""",
