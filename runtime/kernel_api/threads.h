@@ -16,8 +16,8 @@ struct ThreadPool {
   bool (*use_threads)(uint32_t count);
 };
 
-/// Gives kernels a pool, which must stay in place. In a binary that links `//runtime:threads`, kernels have ExecuTorch's
-/// pool from the start; in others they have none, and one thread. Call the function while no program runs.
+/// Gives kernels a pool, which must stay in place. In a binary that links `//runtime:threads`, kernels have
+/// ExecuTorch's pool from the start; in others they have none, and one thread. Call the function while no program runs.
 void set_thread_pool(const ThreadPool* pool);
 
 /// Whether kernels have a pool.

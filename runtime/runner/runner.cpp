@@ -45,8 +45,7 @@ bool HasOneThread(const RunnerDefaults& defaults) { return !has_thread_pool() ||
 void UseThreads(uint32_t threads) {
   if (!use_threads(threads)) {
     Fail("--threads=" + std::to_string(threads) + ": these threads are not to be had.",
-         has_thread_pool() ? "the system starts no more threads."
-                           : "this binary was built without ExecuTorch's pool.",
+         has_thread_pool() ? "the system starts no more threads." : "this binary was built without ExecuTorch's pool.",
          "leave out --threads, or name the pool with `threadpool` of the executorch_runtime_toolchain.");
   }
 }
