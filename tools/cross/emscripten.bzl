@@ -4,8 +4,8 @@ load("//tools/debian:packages.bzl", "extract_debian_packages")
 
 NO_EMSCRIPTEN_ERR = """could not install Emscripten: {found}.
 
-Likely cause: this machine is not Debian 12, or reaches no package mirror.
-Fix: register a C++ toolchain of your own for WebAssembly, or skip the tests in node and in a browser:
+Likely cause: this machine is not Debian 12, has no node, or reaches no package mirror.
+Fix: install node, register a C++ toolchain of your own for WebAssembly, or skip the tests in node and in a browser:
 bazel test -- //... -//tests/compiled:wasm32_test -//examples/web/..."""
 
 _EMSCRIPTEN = "usr/share/emscripten"
@@ -29,7 +29,7 @@ CACHE = _ROOT + "/{emscripten}/cache"
 FROZEN_CACHE = True
 LLVM_ADD_VERSION = ""
 LLVM_ROOT = _ROOT + "/{llvm}/bin"
-NODE_JS = "node"
+NODE_JS = os.path.abspath(_ROOT + "/bin/node")  # Runs in another folder.
 """
 
 # Debian's packages of shared libraries are here only if the machine lacks them.
@@ -39,17 +39,18 @@ root=${0%/bin/*}
 export LD_LIBRARY_PATH=$root/usr/lib/x86_64-linux-gnu
 """
 _EMCC = _ENVIRONMENT + """\
-export EM_CONFIG=$root/emscripten.config NODE_PATH=$root/usr/share/nodejs PATH=$root/usr/bin:$PATH
+export EM_CONFIG=$root/emscripten.config PATH=$root/usr/bin:$PATH
 exec python3 -B "$root/usr/share/emscripten/emcc.py" "$@"
 """
 _LLVM_TOOL = _ENVIRONMENT + """\
 exec "$root"/usr/lib/llvm-*/bin/llvm-${0##*/} "$@"
 """
-_NODE = _ENVIRONMENT + """\
-PATH=$root/usr/bin:$PATH exec node "$@"
-"""
 
 def _emscripten_repository_impl(rctx):
+    # Debian's node reads files of /usr/share/nodejs, so that it must be installed.
+    node = rctx.which("node")
+    if not node:
+        fail(NO_EMSCRIPTEN_ERR.format(found = "there is no node"))
     extract_debian_packages(
         rctx,
         ["emscripten"],
@@ -74,13 +75,14 @@ def _emscripten_repository_impl(rctx):
     llvm = [path for path in rctx.path("usr/lib").readdir() if path.basename.startswith("llvm-")][0]
     rctx.file("emscripten.config", _CONFIG.format(emscripten = _EMSCRIPTEN, llvm = "usr/lib/" + llvm.basename))
     rctx.file("bin/emcc", _EMCC, executable = True)
-    rctx.file("bin/node", _NODE, executable = True)
+    rctx.symlink(node, "bin/node")
+    rctx.execute(["mv", "usr/share/nodejs", _EMSCRIPTEN + "/node_modules"])
     for tool in ["ar", "nm", "objcopy", "objdump", "strip"]:
         rctx.file("bin/" + tool, _LLVM_TOOL, executable = True)
     rctx.symlink(rctx.attr._build_file, "BUILD.bazel")
 
 emscripten_repository = repository_rule(
-    doc = "Emscripten, which runs on x86-64, and `:bin/node`, which runs its programs.",
+    doc = "Emscripten, which runs on x86-64, and the node of the machine as `:bin/node`, which runs programs.",
     implementation = _emscripten_repository_impl,
     attrs = {
         "_build_file": attr.label(
