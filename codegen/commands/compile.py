@@ -73,6 +73,13 @@ _ORIGINS = flags.DEFINE_string(
 _BY_POINTER = flags.DEFINE_bool(
     "constants_by_pointer", False, "Whether the application gives the address of the constants.", flag_values=FLAGS
 )
+_OPTIMIZE = flags.DEFINE_enum(
+    "optimize",
+    "speed",
+    ["speed", "size"],
+    "size: loops in place of the library's kernels, where a call has fixed sizes.",
+    flag_values=FLAGS,
+)
 _MEMORY = flags.DEFINE_string("memory", None, "Where to write the report of memory.", flag_values=FLAGS)
 _SAMPLES = flags.DEFINE_string(
     "samples", None, "The samples of the export (.ptd), for a program that compares outputs.", flag_values=FLAGS
@@ -103,7 +110,15 @@ def run() -> None:
     library = registered_operators.read(_MANIFEST.value)
     builds = [selective_build.read(path) for path in _DTYPES.value]
     known = origins.read(_ORIGINS.value) if _ORIGINS.value else origins.NONE
-    program = compiled(_PROGRAM.value, library, builds, names, constants_by_pointer=_BY_POINTER.value, lines=known)
+    program = compiled(
+        _PROGRAM.value,
+        library,
+        builds,
+        names,
+        constants_by_pointer=_BY_POINTER.value,
+        is_small=_OPTIMIZE.value == "size",
+        lines=known,
+    )
     if _CHECK.value:
         tolerance = check.AskedTolerance(_ATOL.value, _RTOL.value, _MIN_SNR.value)
         samples = tensor_data_reader.read(_given(_SAMPLES))
@@ -135,6 +150,7 @@ def compiled(
     names: files.Names,
     *,
     constants_by_pointer: bool,
+    is_small: bool = False,
     lines: Origins = origins.NONE,
 ) -> files.Program:
     """Returns a program in C++.
@@ -145,6 +161,7 @@ def compiled(
         builds: the dtypes of the kernels, if the library has dtype_selective_build.
         names: the names in the files.
         constants_by_pointer: whether the application gives the address of the constants.
+        is_small: whether calls with fixed sizes are loops, where the generator has loops for the operator.
         lines: the lines of Python behind the instructions, if they are known.
 
     Raises:
@@ -158,7 +175,9 @@ def compiled(
     if findings:
         raise InputError(findings)
     content = program_content_reader.read(path, names.program)
-    return files.Program(content, library.operators, names, constants_by_pointer, lines)
+    return files.Program(
+        content, library.operators, names, constants_by_pointer, is_small=is_small, lines=lines
+    )
 
 
 def _write_constants(symbol: str, constants: Constants) -> None:

@@ -5,7 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from codegen.compiled import interface, numbers
+from codegen.compiled import fixed_layers, interface, numbers
+from codegen.compiled.fixed_call import FixedCall, GeneralCallError
 from codegen.compiled.method import CONSTANTS, Method, prim_op_name
 from codegen.cpp import layout
 from codegen.model import kernel_keys, prim_ops, signatures
@@ -13,6 +14,9 @@ from codegen.model.execution_plan import Instruction, List, Place, Tensor
 from codegen.model.kernel_keys import TensorKind
 from codegen.model.operators import Operator
 
+# The namespace of ExecuTorch's kernels and of those of the same names in //kernels. A kernel of another namespace, such as
+# a user's own kernel of an operator of PyTorch, is always called.
+_STOCK_KERNELS = "torch::executor::native::"
 _TENSOR_LISTS = ("TensorList", "OptionalTensorList")
 # The C++ types of arguments that are numbers.
 _NUMBERS = {"SymInt": numbers.INT, "bool": numbers.BOOL, "float": numbers.DOUBLE, "int": numbers.INT}
@@ -27,15 +31,24 @@ _MAX_MEMORY = 2**8 - 1
 class Calls:
     """Writes the instructions of a method.
 
+    Args:
+        method: the method.
+        is_small: whether calls with fixed sizes are loops or calls of kernels/fixed, where there are such.
+
     Attributes:
         arrays: the names of the constant arrays by their type and elements.
         entries: the lines of the table of tensors.
+        has_context: whether a kernel of the library is called, which needs a context.
+        headers: the headers of kernels/fixed that the statements need.
         names: the operator or kind of each instruction.
         statements: the statements.
     """
 
-    def __init__(self, method: Method) -> None:
+    def __init__(self, method: Method, *, is_small: bool) -> None:
         self._method = method
+        self._is_small = is_small
+        self.has_context = False
+        self.headers: set[str] = set()
         self._entries: dict[int, int] = {}
         self.arrays: dict[tuple[str, tuple[int, ...]], str] = {}
         self.entries: list[str] = []
@@ -129,6 +142,13 @@ class Calls:
     def _kernel_call(self, number: int, instruction: Instruction) -> str:
         operator = self._method.operator(instruction.operator)
         function = operator.schema
+        kernel = self._kernel(operator, instruction.numbers)
+        if self._is_small and kernel.startswith(_STOCK_KERNELS):
+            try:
+                return self._fixed_call(number, instruction, operator)
+            except GeneralCallError:
+                pass
+        self.has_context = True
         block = _Block(self, self._method)
         arguments = [
             block.argument(name, str(argument.type), index)
@@ -136,7 +156,7 @@ class Calls:
                 signatures.parameter_names(function), function.arguments, instruction.numbers, strict=False
             )
         ]
-        call = f"::{self._kernel(operator, instruction.numbers)}({', '.join(['context', *arguments])});\n"
+        call = f"::{kernel}({', '.join(['context', *arguments])});\n"
         result = instruction.numbers[-1]
         if result in self._method.numbers and len(instruction.numbers) > len(function.arguments):
             call = f"number{result} = {call}"
@@ -145,6 +165,13 @@ class Calls:
             f"    {call}"
             f"    if (!context.succeeded()) return context.failure({number});\n  }}\n"
         )
+
+    def _fixed_call(self, number: int, instruction: Instruction, operator: Operator) -> str:
+        call = FixedCall(self._method, operator, instruction)
+        statements, header = fixed_layers.statements(call)
+        if header:
+            self.headers.add(header)
+        return f"  {{  // {number}: {instruction.operator}\n{call.declarations}{statements}  }}\n"
 
     def _kernel(self, operator: Operator, values: Sequence[int]) -> str:
         """Returns the kernel for the dtypes and dim orders of a call, as the runtime chooses the kernel."""

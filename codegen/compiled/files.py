@@ -81,6 +81,7 @@ class Program:
         operators: the operators of the library.
         names: the names in the files.
         constants_by_pointer: whether the application gives the address of the constants.
+        is_small: whether calls with fixed sizes are loops or calls of kernels/fixed, where there are such.
         lines: the lines of Python behind the instructions, if they are known.
 
     Raises:
@@ -93,6 +94,8 @@ class Program:
         operators: Iterable[Operator],
         names: Names,
         constants_by_pointer: bool,
+        *,
+        is_small: bool = False,
         lines: Origins = origins.NONE,
     ) -> None:
         self._lines = lines
@@ -104,7 +107,7 @@ class Program:
         for plan in content.plans:
             taken = [method.class_name for method in self.methods]
             self.methods.append(Method(plan, content, by_name, self.constants, label=names.label, taken=taken))
-        self._calls = [Calls(method) for method in self.methods]
+        self._calls = [Calls(method, is_small=is_small) for method in self.methods]
 
     def header(self) -> str:
         classes = "\n".join(self._class(method) for method in self.methods)
@@ -123,6 +126,7 @@ class Program:
         methods = "\n".join(
             self._method(method, calls) for method, calls in zip(self.methods, self._calls, strict=True)
         )
+        headers = sorted({header for calls in self._calls for header in calls.headers})
         using = [name for name in _SUPPORT if re.search(rf"(?<!::)\b{name}\b", methods)]
         return fill(
             "CompiledProgram.cpp",
@@ -130,6 +134,8 @@ class Program:
             program=self._names.program,
             header=self._names.header,
             native_functions=self._names.native_functions,
+            fixed_headers="".join(f'#include "kernels/fixed/{header}.h"\n' for header in headers),
+            fixed="namespace fixed = ::rules_executorch::kernels::fixed;\n" if headers else "",
             constants="" if self._by_pointer else f"extern const uint64_t {self._names.symbol}[];\n",
             namespace=self._names.cpp_namespace,
             using="".join(f"using ::compiled_program::{name};\n" for name in using),
@@ -218,8 +224,7 @@ class Program:
             "method.cpp",
             method=method.title,
             name=method.class_name,
-            arrays=arrays,
-            entries="".join(calls.entries) or "    {},\n",
+            tensors=fill("tensors.cpp", arrays=arrays, entries="".join(calls.entries)) if calls.entries else "",
             operators="".join(f"    {layout.quoted(name)},\n" for name in calls.names) or '    "",\n',
             source_lines="".join(
                 f"    {layout.quoted(lines.get(number, ''))},\n" for number in range(max(len(calls.names), 1))
@@ -232,6 +237,7 @@ class Program:
             reset=self._reset(method),
             definitions=members.definitions,
             variables="".join(tensors + numbers),
+            context="  CallContext context(scratch_, scratch_bytes_, scratch_used_);\n" if calls.has_context else "",
             statements=calls.statements,
             results=members.results,
         )

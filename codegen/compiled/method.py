@@ -52,6 +52,7 @@ class Method:
         moved: the tensors that are one of several other tensors, depending on a branch.
         numbers: the C++ types of the numbers that run() computes, by their indices.
         places: the place of each tensor.
+        read: the values that instructions read or that the method returns.
         set_by_caller: the tensors whose memory the application sets: the numbers of the memories.
     """
 
@@ -93,6 +94,8 @@ class Method:
         for number, instruction in enumerate(plan.instructions):
             self._read_instruction(number, instruction)
         self._place_interface(plan.outputs)
+        self.read = {self.resolved(index) for read, _ in self._accesses() for index in read}
+        self.read |= {self.resolved(index) for index in plan.outputs}
 
     @property
     def memory_count(self) -> int:

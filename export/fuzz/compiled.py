@@ -33,9 +33,11 @@ class Compiled:
 
     Attributes:
         library: the file of the rule compiled_kernels.
+        is_small: whether the programs are optimized for size.
     """
 
     library: Path
+    is_small: bool
 
     def wrong(self, programs: Programs, reference: Reference, names: Sequence[str]) -> tuple[str, str]:
         """Returns `compiled` and the difference, if the results are wrong; both empty if all are correct.
@@ -62,7 +64,7 @@ class Compiled:
         operators = registered_operators.read(str(root / library["manifest"])).operators
         try:
             content = program_content_reader.read(str(folder / "model.pte"), "model.pte")
-            program = files.Program(content, operators, names, constants_by_pointer=False)
+            program = files.Program(content, operators, names, constants_by_pointer=False, is_small=self.is_small)
         except InputError as error:
             if missing := _MISSING.search(str(error)):
                 raise MissingOperatorsError(missing[0]) from error

@@ -45,6 +45,9 @@ _COMPILED = flags.DEFINE_string(
     "",
     "Runs programs compiled to C++ in place of --runner, with the kernels in this file of the rule compiled_kernels.",
 )
+_OPTIMIZE = flags.DEFINE_enum(
+    "optimize", "speed", ["size", "speed"], "What programs compiled to C++ are optimized for."
+)
 _EACH = flags.DEFINE_bool("each_pass", False, "Checks each pass alone, too.")
 _SHRINK = flags.DEFINE_bool("shrink", True, "Reduces the module of each class of failures.")
 _QEMU = flags.DEFINE_string("qemu", "", "QEMU's emulator, if the runner is for arm64.")
@@ -165,7 +168,7 @@ def main() -> None:
         emulator = Emulator(Path(_QEMU.value), Path(_LOADER.value)) if _QEMU.value else None
         kernels: Kernels | Compiled | None = Kernels(Path(_RUNNER.value), emulator) if _RUNNER.value else None
         if _COMPILED.value:
-            kernels = Compiled(Path(_COMPILED.value).absolute())
+            kernels = Compiled(Path(_COMPILED.value).absolute(), _OPTIMIZE.value == "size")
         check = Check(Path(temporary), counts, kernels, with_each=_EACH.value)
         if _SPEC.value:
             for failure in check(_drafted(parse(_SPEC.value))):

@@ -1,5 +1,6 @@
 """Rules executorch_compiled_program and executorch_compiled_program_test."""
 
+load("@bazel_skylib//rules:common_settings.bzl", "BuildSettingInfo")
 load("@rules_cc//cc:find_cc_toolchain.bzl", "use_cc_toolchain")
 load("@rules_cc//cc/common:cc_info.bzl", "CcInfo")
 load("//rules/private/actions:cc.bzl", "CC_LINK_EXEC_GROUPS", "archive_cc", "compile_cc", "configure_cc", "default_link_flags", "link_cc")
@@ -109,6 +110,9 @@ def _executorch_compiled_program_impl(ctx):
     args.add_all(constants_source, format_each = "--constants_source=%s")
     if by_pointer:
         args.add("--constants_by_pointer")
+    is_small = (ctx.attr.optimize or ctx.attr._optimize[BuildSettingInfo].value) == "size"
+    if is_small:
+        args.add("--optimize=size")
     run_codegen(
         ctx,
         args,
@@ -118,7 +122,8 @@ def _executorch_compiled_program_impl(ctx):
         progress_message = "Compiling a program to C++ for %{label}",
     )
     cc = configure_cc(ctx)
-    support = [dep[CcInfo] for dep in [ctx.attr._support, ctx.attr._runtime_functions]]
+    support = [ctx.attr._support, ctx.attr._runtime_functions] + ([ctx.attr._fixed] if is_small else [])
+    support = [dep[CcInfo] for dep in support]
     compilation_context, objects = compile_cc(
         cc,
         srcs = [source, c_source] + constants_source,
@@ -171,10 +176,23 @@ The program must not delegate to backends and must not have constants in other f
             mandatory = True,
             providers = [EtGeneratedLibInfo],
         ),
+        "optimize": attr.string(
+            doc = "`size`: calls with fixed sizes are loops, of which each is as small as possible, in place of the library's kernels. " +
+                  "`speed`: all calls are of the library's kernels. Default: the flag `--@rules_executorch//rules:optimize`.",
+            values = ["", "size", "speed"],
+        ),
         "program": attr.label(
             doc = "The program: an `executorch_program` or a .pte file.",
             allow_single_file = [".pte"],
             mandatory = True,
+        ),
+        "_fixed": attr.label(
+            default = "//kernels/fixed",
+            providers = [CcInfo],
+        ),
+        "_optimize": attr.label(
+            default = "//rules:optimize",
+            providers = [BuildSettingInfo],
         ),
         "_runtime_functions": attr.label(
             default = "//runtime/compiled:runtime_functions",

@@ -1,0 +1,266 @@
+"""Layers as calls of kernels/fixed."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+
+from codegen.compiled import fixed_loops
+from codegen.compiled.fixed_call import FixedCall, Operand, axis, float_literal, pair, require
+
+_NO_CLAMP = (-math.inf, math.inf)
+# The packed layouts of kernels/gemm/layouts.yaml.
+_PANEL_COLUMNS = 16
+_PANEL_DEPTH = 4
+
+
+def _clamp(minimum: float, maximum: float) -> str:
+    return f"{{{float_literal(minimum)}, {float_literal(maximum)}}}"
+
+
+def _activated(call: FixedCall, layer: Callable[[str], str], out: Operand) -> str:
+    """Returns a layer, which takes its bounds as C++, with the activation that the call names."""
+    activation = call.text("activation")
+    if activation == "clamp":
+        return layer(_clamp(call.number("minimum"), call.number("maximum")))
+    text = layer(_clamp(*_NO_CLAMP))
+    if activation == "none":
+        return text
+    require(activation in fixed_loops.ACTIVATIONS)
+    return text + fixed_loops.apply(out, fixed_loops.ACTIVATIONS[activation])
+
+
+def _call(function: str, *arguments: str) -> str:
+    return f"    fixed::{function}({', '.join(arguments)});\n"
+
+
+# Linear layers.
+
+
+def _linear_sizes(source: Operand, out: Operand) -> str:
+    require(source.is_contiguous and out.is_contiguous and bool(source.sizes) and bool(out.sizes))
+    inputs, outputs = source.sizes[-1], out.sizes[-1]
+    require(source.numel // inputs == out.numel // outputs)
+    return f"{{{out.numel // outputs}, {inputs}, {outputs}}}"
+
+
+def _linear(call: FixedCall) -> str:
+    source, weight, bias = call.floats("input"), call.floats("weight"), call.optional_floats("bias")
+    out = call.floats("out")
+    sizes = _linear_sizes(source, out)
+    require(weight.is_contiguous and weight.sizes == (out.sizes[-1], source.sizes[-1]))
+    return _call("linear", source.name, weight.name, bias, out.name, sizes, _clamp(*_NO_CLAMP))
+
+
+def _packed_linear(call: FixedCall) -> str:
+    source, weight, bias = call.floats("input"), call.floats("weight"), call.optional_floats("bias")
+    out = call.floats("out")
+    sizes = _linear_sizes(source, out)
+    panels = math.ceil(out.sizes[-1] / _PANEL_COLUMNS)
+    require(weight.is_contiguous and weight.sizes == (panels, source.sizes[-1], _PANEL_COLUMNS))
+    return _activated(
+        call, lambda clamp: _call("packed_linear", source.name, weight.name, bias, out.name, sizes, clamp), out
+    )
+
+
+def _quantized_linear(call: FixedCall) -> str:
+    source, out = call.tensor("input"), call.tensor("out")
+    sizes = _linear_sizes(source, out)
+    weight = _bytes_weight(call, math.ceil(out.sizes[-1] / _PANEL_COLUMNS), source.sizes[-1])
+    return _call("quantized_linear", _quantized_input(source), weight, _quantized_output(call, out), sizes)
+
+
+# Quantized layers.
+
+
+def _bytes_weight(call: FixedCall, panels: int, depth: int) -> str:
+    weight = call.tensor("weight", "int8")
+    require(weight.sizes == (panels, math.ceil(depth / _PANEL_DEPTH), _PANEL_COLUMNS, _PANEL_DEPTH))
+    require(weight.is_contiguous)
+    return weight.name
+
+
+def _quantized_input(source: Operand) -> str:
+    require(source.dtype in ("int8", "uint8"))
+    pointer = f"reinterpret_cast<const uint8_t*>({source.name})" if source.dtype == "int8" else source.name
+    return f"{{{pointer}, {'0x80' if source.dtype == 'int8' else '0'}}}"
+
+
+def _quantized_output(call: FixedCall, out: Operand) -> str:
+    require(out.dtype in ("int8", "uint8", "float32"))
+    scale, offset = call.floats("scale"), call.floats("offset")
+    table = "nullptr"
+    if not call.is_absent("table"):
+        values = call.tensor("table", out.dtype)
+        require(values.numel == 256)
+        table = f"reinterpret_cast<const uint8_t*>({values.name})"
+    bounds = f"{float_literal(call.number('quant_min'))}, {float_literal(call.number('quant_max'))}"
+    is_float = "true" if out.dtype == "float32" else "false"
+    return f"{{{out.name}, {is_float}, {scale.name}, {offset.name}, {bounds}, {table}}}"
+
+
+# Images.
+
+
+def _images(operand: Operand) -> str:
+    require(len(operand.sizes) == 4)
+    _, _, height, width = operand.sizes
+    batch, channel, row, pixel = operand.strides
+    return f"{{{height}, {width}, {batch}, {channel}, {row}, {pixel}}}"
+
+
+def _window(
+    source: Operand,
+    out: Operand,
+    kernel: Sequence[int],
+    stride: Sequence[int],
+    padding: Sequence[int],
+    dilation: Sequence[int],
+) -> str:
+    require(source.sizes[0] == out.sizes[0])
+    axes = (
+        f"{{{k}, {s}, {p}, {d}}}"
+        for k, s, p, d in zip(pair(kernel), pair(stride, kernel), pair(padding, (0,)), pair(dilation, (1,)), strict=True)
+    )
+    return f"fixed::Window{{{out.sizes[0]}, {_images(source)}, {_images(out)}, {', '.join(axes)}}}"
+
+
+def _is_channels_last(operand: Operand) -> bool:
+    channels, width = operand.sizes[1], operand.sizes[3]
+    return operand.strides[1:] == (1, width * channels, channels) or operand.numel == channels
+
+
+def _convolution(call: FixedCall) -> str:
+    source, weight, bias = call.floats("input"), call.floats("weight"), call.optional_floats("bias")
+    out = call.floats("out")
+    require(len(source.sizes) == 4 and weight.is_contiguous and not call.number("transposed"))
+    window = _window(
+        source, out, weight.sizes[2:], call.integers("stride"), call.integers("padding"), call.integers("dilation")
+    )
+    groups = call.integer("groups")
+    channels = f"{{{groups}, {source.sizes[1] // groups}, {out.sizes[1] // groups}}}"
+    return _call(
+        "convolution", source.name, weight.name, bias, out.name, window, channels, _clamp(*_NO_CLAMP)
+    )
+
+
+def _packed_convolution(call: FixedCall) -> str:
+    source, weight, bias = call.floats("input"), call.floats("weight"), call.optional_floats("bias")
+    addend = "nullptr" if call.is_absent("addend") else call.floats("addend")
+    out = call.floats("out")
+    require(len(source.sizes) == 4 and not call.number("transposed") and _is_channels_last(out))
+    require(weight.is_contiguous)
+    if isinstance(addend, Operand):
+        require(addend.sizes == out.sizes and _is_channels_last(addend))
+        addend = addend.name
+    kernel = call.integers("kernel_size")
+    window = _window(source, out, kernel, call.integers("stride"), call.integers("padding"), call.integers("dilation"))
+    groups, taps = call.integer("groups"), math.prod(kernel)
+    inputs, outputs = source.sizes[1] // groups, out.sizes[1] // groups
+    if inputs == outputs == 1 and groups > 1:
+        require(weight.sizes == (taps, groups))
+        name, channels = "packed_depthwise_convolution", str(groups)
+    else:
+        require(weight.sizes == (groups, math.ceil(outputs / _PANEL_COLUMNS), taps * inputs, _PANEL_COLUMNS))
+        name, channels = "packed_convolution", f"{{{groups}, {inputs}, {outputs}}}"
+    return _activated(
+        call,
+        lambda clamp: _call(name, source.name, weight.name, bias, addend, out.name, window, channels, clamp),
+        out,
+    )
+
+
+def _quantized_convolution(call: FixedCall) -> str:
+    source, out = call.tensor("input"), call.tensor("out")
+    require(len(source.sizes) == 4 and _is_channels_last(source) and _is_channels_last(out))
+    kernel = call.integers("kernel_size")
+    padding = call.integers("padding")
+    window = _window(source, out, kernel, call.integers("stride"), padding[:2], call.integers("dilation"))
+    groups = call.integer("groups")
+    inputs, outputs = source.sizes[1] // groups, out.sizes[1] // groups
+    if inputs == outputs == 1:
+        rows, columns = kernel
+        depth = columns * math.ceil(rows / _PANEL_DEPTH) * _PANEL_DEPTH
+        weight = _bytes_weight(call, math.ceil(groups / _PANEL_COLUMNS), depth)
+        name, channels = "quantized_depthwise_convolution", str(groups)
+    else:
+        panels = groups * math.ceil(outputs / _PANEL_COLUMNS)
+        weight = _bytes_weight(call, panels, inputs * math.prod(kernel))
+        name, channels = "quantized_convolution", f"{{{groups}, {inputs}, {outputs}}}"
+    zero_point = f"static_cast<uint8_t>({call.integer('input_zero_point')})"
+    return _call(
+        name, _quantized_input(source), weight, _quantized_output(call, out), window, channels, zero_point
+    )
+
+
+def _max_pool(call: FixedCall) -> str:
+    source, out = call.floats("self"), call.floats("out")
+    # The kernel does not find the indices.
+    require(len(source.sizes) == 4 and not call.is_read("indices"))
+    window = _window(
+        source,
+        out,
+        *(call.integers(name) for name in ("kernel_size", "stride", "padding", "dilation")),
+    )
+    return _call("max_pool", source.name, out.name, window, str(out.sizes[1]))
+
+
+def _avg_pool(call: FixedCall) -> str:
+    source, out = call.floats("self"), call.floats("out")
+    require(len(source.sizes) == 4)
+    window = _window(source, out, *(call.integers(name) for name in ("kernel_size", "stride", "padding")), (1,))
+    with_padding = "true" if call.number("count_include_pad") else "false"
+    divisor = str(int(call.optional_number("divisor_override") or 0))
+    return _call("avg_pool", source.name, out.name, window, str(out.sizes[1]), with_padding, divisor)
+
+
+# Lines.
+
+
+def _softmax(function: str) -> Callable[[FixedCall], str]:
+    def statements(call: FixedCall) -> str:
+        source, out = call.floats("self"), call.floats("out")
+        require(source.sizes == out.sizes and source.is_contiguous and out.is_contiguous and bool(out.sizes))
+        d = axis(call.integer("dim"), len(out.sizes))
+        inner = math.prod(out.sizes[d + 1 :])
+        sizes = f"{{{out.numel // inner // out.sizes[d]}, {out.sizes[d]}, {inner}}}"
+        return _call(function, source.name, out.name, sizes)
+
+    return statements
+
+
+def _layer_norm(call: FixedCall) -> str:
+    source, out = call.floats("input"), call.floats("out0")
+    require(not call.is_read("out1") and not call.is_read("out2") and source.is_contiguous and out.is_contiguous)
+    weight, bias = call.optional_floats("weight"), call.optional_floats("bias")
+    count = math.prod(call.integers("normalized_shape"))
+    sizes = f"{out.numel // count}, {count}"
+    return _call("layer_norm", source.name, weight, bias, out.name, sizes, float_literal(call.number("eps")))
+
+
+# The header in kernels/fixed and the function of each operator.
+_LAYERS: Mapping[str, tuple[str, Callable[[FixedCall], str]]] = {
+    "aten::_log_softmax.out": ("normalization", _softmax("log_softmax")),
+    "aten::_softmax.out": ("normalization", _softmax("softmax")),
+    "aten::avg_pool2d.out": ("pooling", _avg_pool),
+    "aten::convolution.out": ("convolution", _convolution),
+    "aten::linear.out": ("linear", _linear),
+    "aten::max_pool2d_with_indices.out": ("pooling", _max_pool),
+    "aten::native_layer_norm.out": ("normalization", _layer_norm),
+    "rules_executorch::packed_convolution.out": ("convolution", _packed_convolution),
+    "rules_executorch::packed_linear.out": ("linear", _packed_linear),
+    "rules_executorch::quantized_convolution.out": ("quantized", _quantized_convolution),
+    "rules_executorch::quantized_linear.out": ("quantized", _quantized_linear),
+}
+
+
+def statements(call: FixedCall) -> tuple[str, str]:
+    """Returns the statements of a call, and the header in kernels/fixed that they need, if they need one.
+
+    Raises:
+        GeneralCallError: the call needs the general kernel.
+    """
+    if call.name not in _LAYERS:
+        return fixed_loops.statements(call), ""
+    header, layer = _LAYERS[call.name]
+    return layer(call), header
