@@ -1,11 +1,69 @@
-"""Macros gcc_toolchain and gcc_linux_toolchain."""
+"""Macros gcc_toolchain, gcc_linux_toolchain and gcc_windows_toolchain."""
 
 # rules_cc has no other configuration of GCC and Clang, and LLVM's toolchains use this one, too.
 # buildifier: disable=bzl-visibility
 load("@rules_cc//cc/private/toolchain:unix_cc_toolchain_config.bzl", "cc_toolchain_config")
+
+# buildifier: disable=bzl-visibility
+load("@rules_cc//cc/private/toolchain:windows_cc_toolchain_config.bzl", windows_cc_toolchain_config = "cc_toolchain_config")
 load("@rules_cc//cc/toolchains:cc_toolchain.bzl", "cc_toolchain")
 
-_TOOLS = ["ar", "cpp", "gcc", "gcov", "ld", "nm", "objcopy", "objdump", "strip"]
+# The configuration requires llvm-cov, which is never run.
+_TOOL_PATHS = {tool: "bin/" + tool for tool in [
+    "ar",
+    "cpp",
+    "gcc",
+    "gcov",
+    "ld",
+    "llvm-cov",
+    "nm",
+    "objcopy",
+    "objdump",
+    "strip",
+]}
+
+# With this flag, paths are relative to the execution root.
+_RELATIVE_PATHS = "-no-canonical-prefixes"
+
+_REPRODUCIBLE_FLAGS = [
+    "-fno-canonical-system-headers",
+    "-Wno-builtin-macro-redefined",
+    "-D__DATE__=\"redacted\"",
+    "-D__TIMESTAMP__=\"redacted\"",
+    "-D__TIME__=\"redacted\"",
+]
+_CXX_FLAGS = ["-std=c++17"]
+
+def _declare_toolchain(include_folders, libraries, binutils):
+    """Declares the toolchain of `:config`, and its files."""
+    native.filegroup(
+        name = "binutils",
+        srcs = native.glob(["bin/*", "usr/bin/*"] + binutils),
+    )
+    native.filegroup(
+        name = "compiler",
+        srcs = [":binutils"] + native.glob([folder + "/**" for folder in include_folders]),
+    )
+    native.filegroup(
+        name = "libraries",
+        srcs = native.glob(libraries),
+    )
+    native.filegroup(
+        name = "all_files",
+        srcs = [":compiler", ":libraries"],
+    )
+    cc_toolchain(
+        name = "toolchain",
+        all_files = ":all_files",
+        ar_files = ":binutils",
+        as_files = ":compiler",
+        compiler_files = ":compiler",
+        dwp_files = ":binutils",
+        linker_files = ":all_files",
+        objcopy_files = ":binutils",
+        strip_files = ":binutils",
+        toolchain_config = ":config",
+    )
 
 def gcc_toolchain(
         target,
@@ -28,56 +86,21 @@ def gcc_toolchain(
       unfiltered_compile_flags: flags of the compiler, after the user's flags.
       **kwargs: attributes of cc_toolchain_config.
     """
-    native.filegroup(
-        name = "binutils",
-        srcs = native.glob(["bin/*", "usr/bin/*"] + binutils),
-    )
-    native.filegroup(
-        name = "compiler",
-        srcs = [":binutils"] + native.glob([folder + "/**" for folder in include_folders]),
-    )
-    native.filegroup(
-        name = "libraries",
-        srcs = native.glob(libraries),
-    )
-    native.filegroup(
-        name = "all_files",
-        srcs = [":compiler", ":libraries"],
-    )
+    _declare_toolchain(include_folders, libraries, binutils)
     cc_toolchain_config(
         name = "config",
-        # This flag keeps paths relative to the execution root.
-        compile_flags = ["-no-canonical-prefixes"] + compile_flags,
+        compile_flags = [_RELATIVE_PATHS] + compile_flags,
         compiler = "gcc",
         cxx_builtin_include_directories = include_folders,
-        cxx_flags = ["-std=c++17"],
+        cxx_flags = _CXX_FLAGS,
         host_system_name = "local",
-        link_flags = ["-no-canonical-prefixes"] + link_flags,
+        link_flags = [_RELATIVE_PATHS] + link_flags,
         supports_start_end_lib = False,
         target_system_name = target,
-        # The configuration requires llvm-cov, which is never run.
-        tool_paths = {tool: "bin/" + tool for tool in _TOOLS + ["llvm-cov"]},
+        tool_paths = _TOOL_PATHS,
         toolchain_identifier = target,
-        unfiltered_compile_flags = unfiltered_compile_flags + [
-            "-fno-canonical-system-headers",
-            "-Wno-builtin-macro-redefined",
-            "-D__DATE__=\"redacted\"",
-            "-D__TIMESTAMP__=\"redacted\"",
-            "-D__TIME__=\"redacted\"",
-        ],
+        unfiltered_compile_flags = unfiltered_compile_flags + _REPRODUCIBLE_FLAGS,
         **kwargs
-    )
-    cc_toolchain(
-        name = "toolchain",
-        all_files = ":all_files",
-        ar_files = ":binutils",
-        as_files = ":compiler",
-        compiler_files = ":compiler",
-        dwp_files = ":binutils",
-        linker_files = ":all_files",
-        objcopy_files = ":binutils",
-        strip_files = ":binutils",
-        toolchain_config = ":config",
     )
 
 # As gcc_toolchain, the macro is the whole of a BUILD file.
@@ -141,4 +164,42 @@ def gcc_linux_toolchain(target, cpu, loader):
         opt_link_flags = ["-Wl,--gc-sections"],
         target = target,
         target_libc = "glibc",
+    )
+
+# buildifier: disable=unnamed-macro
+def gcc_windows_toolchain(target):
+    """Declares a C++ toolchain for Windows from the files of a gcc_repository. Programs need no libraries of the compiler.
+
+    Args:
+      target: the prefix of the names of the compiler's programs.
+    """
+    include_folders = [
+        "usr/lib/gcc",
+        "usr/{}/include".format(target),
+    ]
+    _declare_toolchain(
+        binutils = ["usr/{}/bin/*".format(target)],
+        include_folders = include_folders,
+        libraries = ["usr/{}/lib/**".format(target)],
+    )
+    windows_cc_toolchain_config(
+        name = "config",
+        abi_libc_version = "local",
+        abi_version = "local",
+        compiler = "mingw-gcc",
+        cpu = "x64_windows",
+        cxx_builtin_include_directories = include_folders,
+        default_compile_flags = [
+            _RELATIVE_PATHS,
+            "-Wall",
+            # The functions of the C standard in place of Microsoft's, whose formats the compiler would check.
+            "-D__USE_MINGW_ANSI_STDIO=1",
+            "-Wno-format",
+        ] + _CXX_FLAGS + _REPRODUCIBLE_FLAGS,
+        default_link_flags = [_RELATIVE_PATHS, "-static"],
+        host_system_name = "local",
+        target_libc = "mingw",
+        target_system_name = target,
+        tool_paths = _TOOL_PATHS,
+        toolchain_identifier = target,
     )

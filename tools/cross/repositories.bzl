@@ -30,9 +30,9 @@ def _gcc_repository_impl(rctx):
         with_dependencies = True,
         taken_anyway = rctx.attr.taken_anyway,
     )
-    for path in ["usr/share"] + rctx.attr.left_out:
+    for path in rctx.attr.left_out:
         rctx.delete(path)
-    for folder, kept in rctx.attr.kept_below.items():
+    for folder, kept in ({"usr/share": []} | rctx.attr.kept_below).items():
         for entry in rctx.path(folder).readdir():
             if entry.basename not in kept:
                 rctx.delete(entry)
@@ -42,6 +42,9 @@ def _gcc_repository_impl(rctx):
     if libraries.exists:
         rctx.execute(["sh", "-c", "grep -lIr 'GNU ld script' . | xargs sed -i 's|/usr/{}/lib/||g'".format(target)], working_directory = str(libraries))
     for tool in _TOOLS:
+        program = "usr/bin/{}-{}".format(target, tool)
+        if not rctx.path(program).exists:
+            rctx.symlink(program + rctx.attr.variant, program)
         rctx.file("bin/" + tool, _LAUNCHER.replace("TARGET", target), executable = True)
     rctx.symlink(rctx.attr.build_file, "BUILD.bazel")
 
@@ -53,8 +56,8 @@ gcc_repository = repository_rule(
             doc = "The repository's BUILD file, which declares the toolchain.",
             mandatory = True,
         ),
-        "kept_below": attr.string_list_dict(doc = "The entries to keep of some folders. Other entries are removed."),
-        "left_out": attr.string_list(doc = "Files and folders of the packages to remove, in addition to `usr/share`."),
+        "kept_below": attr.string_list_dict(doc = "The entries to keep of some folders. Other entries are removed, and all of `usr/share` by default."),
+        "left_out": attr.string_list(doc = "Files and folders of the packages to remove."),
         "packages": attr.string_list(
             doc = "Debian's packages. Their dependencies are added.",
             mandatory = True,
@@ -66,6 +69,9 @@ gcc_repository = repository_rule(
         "target": attr.string(
             doc = "The prefix of the names of the compiler's programs.",
             mandatory = True,
+        ),
+        "variant": attr.string(
+            doc = "The end of the names of some programs, if a package has several variants of the compiler.",
         ),
     },
 )
@@ -172,4 +178,15 @@ def cross_repositories():
             "riscv64-cross",
         ],
         target = "riscv64-linux-gnu",
+    )
+    gcc_repository(
+        name = "gcc_windows_x86_64",
+        build_file = "//tools/cross:gcc_windows_x86_64.BUILD.bazel",
+        # The headers.
+        kept_below = {"usr/share": ["mingw-w64"]},
+        left_out = ["usr/bin/x86_64-w64-mingw32-lto-dump-win32"],
+        packages = ["g++-mingw-w64-x86-64-win32"],
+        taken_anyway = ["mingw-w64"],
+        target = "x86_64-w64-mingw32",
+        variant = "-win32",
     )
