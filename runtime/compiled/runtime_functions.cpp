@@ -7,6 +7,7 @@
 #include <executorch/runtime/core/exec_aten/util/tensor_util.h>
 #include <executorch/runtime/platform/abort.h>
 #include <executorch/runtime/platform/log.h>
+#include <executorch/runtime/platform/platform.h>
 
 #include <algorithm>
 #include <cstdarg>
@@ -14,6 +15,11 @@
 
 #if ET_LOG_ENABLED
 #include <cstdio>
+#endif
+
+#if defined(__unix__) || defined(__APPLE__) || defined(_WIN32)
+#include <chrono>
+#define HAS_CLOCK
 #endif
 
 #ifdef _WIN32
@@ -25,6 +31,15 @@
 namespace executorch::runtime {
 
 IF_NONE_ELSE void runtime_abort() { std::abort(); }
+
+// For random numbers. Without a clock, these are the same after each start, unless a board defines the function.
+IF_NONE_ELSE et_timestamp_t pal_current_ticks() {
+#ifdef HAS_CLOCK
+  return static_cast<et_timestamp_t>(std::chrono::steady_clock::now().time_since_epoch().count());
+#else
+  return 0;
+#endif
+}
 
 #if ET_LOG_ENABLED
 namespace internal {
