@@ -14,8 +14,12 @@ _SCRATCH_WORDS = 3
 
 def memory_bytes(method: Method) -> int:
     """Returns the size of the planned memory as a type of C++."""
-    sizes = (-(-max(size, 1) // constants.ALIGNMENT) * constants.ALIGNMENT for size in method.plan.memory_sizes)
-    return sum(sizes) or 1
+    return sum(map(aligned, method.own_memories)) or 1
+
+
+def aligned(size: int) -> int:
+    """Returns the size of an aligned array of C++, which is not empty."""
+    return -(-max(size, 1) // constants.ALIGNMENT) * constants.ALIGNMENT
 
 
 def object_words(method: Method) -> int:

@@ -99,6 +99,7 @@ class CheckProgram:
         if not statements:
             return ""
         class_ = f"::{self.names.cpp_namespace}::{method.class_name}"
+        shared = method.shares_state
         buffers = [
             f"  alignas(64) static uint8_t buffer{number}[{max(method.nbytes(index), 1)}];\n"
             f"  method.set_{name}(reinterpret_cast<{method.element(index).cpp}*>(buffer{number}));\n"
@@ -109,6 +110,9 @@ class CheckProgram:
             method=layout.quoted(method.plan.name),
             name=method.class_name,
             class_name=class_,
+            state_declaration=f"  static Guarded<::{self.names.cpp_namespace}::SharedState> state;\n" if shared else "",
+            state="state.content, " if shared else "",
+            state_is_intact=" && state.is_intact()" if shared else "",
             buffers="".join(buffers),
             statements="".join(statements),
         )

@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 from codegen.artifacts import origins
 from codegen.artifacts.origins import Origins
-from codegen.compiled import c_interface, constants, interface
+from codegen.compiled import c_interface, constants, interface, shared_state
 from codegen.compiled.calls import Calls
 from codegen.compiled.constants import Constants
 from codegen.compiled.method import Method
@@ -104,9 +104,20 @@ class Program:
         self._by_pointer = constants_by_pointer
         self.constants = Constants()
         self.methods: list[Method] = []
+        self.shared_bytes = shared_state.size(content.plans, names.label)
         for plan in content.plans:
             taken = [method.class_name for method in self.methods]
-            self.methods.append(Method(plan, content, by_name, self.constants, label=names.label, taken=taken))
+            self.methods.append(
+                Method(
+                    plan,
+                    content,
+                    by_name,
+                    self.constants,
+                    label=names.label,
+                    taken=taken,
+                    shares_state=self.shared_bytes is not None,
+                )
+            )
         self._calls = [Calls(method, is_small=is_small) for method in self.methods]
 
     def header(self) -> str:
@@ -118,6 +129,7 @@ class Program:
             program=self._names.program,
             tensors="#include <executorch/runtime/core/exec_aten/exec_aten.h>\n\n" if has_dynamic else "",
             namespace=self._names.cpp_namespace,
+            shared_state=self._shared_state("shared_state.h"),
             classes=classes,
         )
 
@@ -147,6 +159,7 @@ class Program:
             "CompiledProgramC.h",
             label=self._names.label,
             program=self._names.program,
+            shared_state=self._shared_state("c_shared_state.h"),
             methods="\n".join(self._c_method(method, "c_method.h") for method in self.methods),
         )
 
@@ -156,12 +169,26 @@ class Program:
             label=self._names.label,
             c_header=self._names.c_header,
             header=self._names.header,
+            shared_state=self._shared_state("c_shared_state.cpp"),
             methods="\n".join(self._c_method(method, "c_method.cpp") for method in self.methods),
+        )
+
+    def _shared_state(self, template: str) -> str:
+        """Returns the type of the state that methods share; an empty text if there is none."""
+        if self.shared_bytes is None:
+            return ""
+        return fill(
+            template,
+            alignment=constants.ALIGNMENT,
+            bytes=max(self.shared_bytes, 1),
+            c_bytes=c_interface.aligned(self.shared_bytes),
+            namespace=self._names.cpp_namespace,
         )
 
     def _c_method(self, method: Method, template: str) -> str:
         name = f"{self._names.cpp_namespace}_{method.class_name}"
-        parameters = [f"{name}* self", "void* memory", *self._parameters()[1:]]
+        state = f"::{self._names.cpp_namespace}::SharedState"
+        memories = ["void* memory", *(["void* state"] if method.shares_state else [])]
         functions = c_interface.declarations if template == "c_method.h" else c_interface.definitions
         return fill(
             template,
@@ -172,7 +199,8 @@ class Program:
             memory_bytes=c_interface.memory_bytes(method),
             sizes=c_interface.sizes(method, name),
             has_state=int(bool(method.state())),
-            parameters=", ".join(parameters),
+            parameters=", ".join([f"{name}* self", *memories, *self._parameters()]),
+            state=f"*static_cast<{state}*>(state), " if method.shares_state else "",
             constants=", constants" if self._by_pointer else "",
             functions=functions(method, name),
         )
@@ -181,7 +209,7 @@ class Program:
         members = interface.members(method)
         planned = "".join(
             f"    alignas({constants.ALIGNMENT}) uint8_t planned{i}[{max(size, 1)}];\n"
-            for i, size in enumerate(method.plan.memory_sizes, 1)
+            for i, size in enumerate(method.own_memories, 1)
         )
         private = members.private
         if method.dynamic:
@@ -195,21 +223,25 @@ class Program:
             method=method.title,
             name=method.class_name,
             planned=planned,
-            parameters=", ".join(self._parameters()),
+            parameters=", ".join(self._parameters(method)),
             has_state="true" if method.state() else "false",
             interface=members.public,
             memory_count=method.memory_count,
             private=private,
         )
 
-    def _parameters(self) -> list[str]:
-        parameters = ["Memory& memory", "void* scratch", "size_t scratch_bytes"]
-        return parameters + (["const void* constants"] if self._by_pointer else [])
+    def _parameters(self, method: Method | None = None) -> list[str]:
+        """Returns the parameters of a constructor; without a method, those that all constructors and C have alike."""
+        memories = ["Memory& memory"] if method else []
+        memories += ["SharedState& state"] if method and method.shares_state else []
+        by_pointer = ["const void* constants"] if self._by_pointer else []
+        return [*memories, "void* scratch", "size_t scratch_bytes", *by_pointer]
 
     def _method(self, method: Method, calls: Calls) -> str:
         address = "constants" if self._by_pointer else f"::{self._names.symbol}"
         memories = [f"constant_bytes({address})"]
-        memories += [f"memory.planned{i}" for i in range(1, len(method.plan.memory_sizes) + 1)]
+        memories += [f"memory.planned{i}" for i in range(1, len(method.own_memories) + 1)]
+        memories += ["state.bytes"] if method.shares_state else []
         memories += ["nullptr"] * len(method.set_by_caller)
         dynamic = _dynamic(method, calls)
         tensors = [f"  [[maybe_unused]] const TensorInfo* tensor{index} = nullptr;\n" for index in sorted(method.moved)]
@@ -230,10 +262,10 @@ class Program:
                 f"    {layout.quoted(lines.get(number, ''))},\n" for number in range(max(len(calls.names), 1))
             ),
             instruction_count=len(calls.names),
-            parameters=", ".join(self._parameters()),
+            parameters=", ".join(self._parameters(method)),
             memories=", ".join(memories),
             dynamic=dynamic,
-            memory_unused="" if method.plan.memory_sizes else "  static_cast<void>(memory);\n",
+            memory_unused="" if method.own_memories else "  static_cast<void>(memory);\n",
             reset=self._reset(method),
             definitions=members.definitions,
             variables="".join(tensors + numbers),

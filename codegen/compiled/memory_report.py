@@ -15,16 +15,18 @@ def text(program: Program, label: str) -> str:
     lines = [f"Memory of {label} in bytes"]
     for method in program.methods:
         lines += ["", f"Method {method.title}", *_method(method)]
+    if program.shared_bytes is not None:
+        lines += ["", f"State that the methods share  {program.shared_bytes:,}"]
     lines += ["", f"Constants of all methods  {len(program.constants.content()):,}"]
     return "\n".join(lines) + "\n"
 
 
 def _method(method: Method) -> Iterator[str]:
-    sizes = method.plan.memory_sizes
+    sizes = method.own_memories
     yield f"  planned memory  {sum(sizes):,}"
     if len(sizes) > 1:
         yield from (f"    planned{i}  {size:,}" for i, size in enumerate(sizes, 1))
-    state = method.state()
+    state = [index for index in method.state() if not method.is_shared(index)]
     yield f"  state, a part of the planned memory  {sum(map(method.nbytes, state)):,}"
     yield from _interface(method, "input", method.plan.inputs)
     yield from _interface(method, "output", list(map(method.resolved, method.plan.outputs)))
@@ -45,4 +47,5 @@ def _where(method: Method, index: int) -> str:
         return "in the constants"
     if index in method.set_by_caller:
         return "memory of the application"
-    return f"in planned{place.memory} at {place.offset:,}"
+    memory = "the shared state" if method.is_shared(index) else f"planned{place.memory}"
+    return f"in {memory} at {place.offset:,}"

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
 
-from codegen.compiled import numbers
+from codegen.compiled import numbers, shared_state
 from codegen.compiled.constants import Constants
 from codegen.compiled.elements import ELEMENTS, Element
 from codegen.compiled.findings import uncompilable
@@ -32,7 +32,7 @@ _FLOATING = ("float16", "bfloat16", "float32", "float64")
 # An operator that changes its argument in place, and does not read the argument.
 _COPY = "aten::copy_"
 # Names in the generated code that a class cannot have.
-_USED = ("CallContext", "FixedTensor", "Memory", "TensorImpl", "TensorInfo")
+_USED = ("CallContext", "FixedTensor", "Memory", "SharedState", "TensorImpl", "TensorInfo")
 
 
 class Method:
@@ -45,6 +45,7 @@ class Method:
         constants: collects the constants.
         label: the label of the compiled program, for errors.
         taken: the names of other methods' classes.
+        shares_state: whether the method has a memory that it shares with the other methods.
 
     Attributes:
         class_name: the name of the class.
@@ -65,8 +66,10 @@ class Method:
         *,
         label: str,
         taken: Collection[str],
+        shares_state: bool,
     ) -> None:
         self.plan = plan
+        self.shares_state = shares_state
         self.class_name = _class_name(plan.name, taken)
         self.content = content
         self.operators = operators
@@ -96,6 +99,11 @@ class Method:
         self._place_interface(plan.outputs)
         self.read = {self.resolved(index) for read, _ in self._accesses() for index in read}
         self.read |= {self.resolved(index) for index in plan.outputs}
+
+    @property
+    def own_memories(self) -> tuple[int, ...]:
+        """The sizes of the planned memories that the method does not share."""
+        return self.plan.memory_sizes[: shared_state.MEMORY - 1] if self.shares_state else self.plan.memory_sizes
 
     @property
     def memory_count(self) -> int:
@@ -353,10 +361,17 @@ class Method:
     def state(self) -> list[int]:
         """Returns the tensors that keep their elements from call to call: what is read before it is written.
 
-        A view shares the memory of a tensor, so parts of memory are compared, not tensors.
+        What methods share is state, too, since another method may read it. A view shares the memory of a tensor, so
+        parts of memory are compared, not tensors.
         """
         found: list[int] = []
-        known = [part for index in self.plan.inputs if (part := self._part(index))]
+        known: list[tuple[int, int, int]] = []
+        for index in sorted(filter(self.is_shared, self.places), key=self.nbytes, reverse=True):
+            part = self._part(index)
+            if part and not any(_overlap(part, each) for each in known):
+                found.append(index)
+                known.append(part)
+        known += [part for index in self.plan.inputs if (part := self._part(index))]
         for read, written in self._accesses():
             for index in map(self.resolved, read):
                 part = self._part(index)
@@ -365,6 +380,10 @@ class Method:
                     known.append(part)
             known += [part for index in written if (part := self._part(index))]
         return found
+
+    def is_shared(self, index: int) -> bool:
+        """Returns whether a tensor is in the memory that methods share."""
+        return self.shares_state and self.places[index].memory == shared_state.MEMORY
 
     def _part(self, index: int) -> tuple[int, int, int] | None:
         """Returns the memory, the begin and the end of a tensor in planned memory; None for other values."""

@@ -148,7 +148,7 @@ class _Reader:
 
     def _tensor(self, table: int) -> Tensor:
         buffer = self._buffer
-        place, external = None, None
+        place, external, name = None, None, ""
         field = buffer.field(table, _FIELDS["Tensor.AllocationInfo"])
         if field is not None:
             details = buffer.follow(field)
@@ -160,6 +160,8 @@ class _Reader:
             extra = buffer.follow(field)
             if self._number(extra, "ExtraTensorInfo.Location", "B") != _IN_PROGRAM:
                 external = self._text(extra, "ExtraTensorInfo.FullyQualifiedName")
+            elif place is not None:
+                name = self._text(extra, "ExtraTensorInfo.FullyQualifiedName")
         tensor = Tensor(
             dtype=self._number(table, "Tensor.ScalarType", "b"),
             sizes=self._numbers(table, "Tensor.Sizes", "i"),
@@ -168,6 +170,7 @@ class _Reader:
             data=self._number(table, "Tensor.DataBufferIdx", "I"),
             place=place,
             external=external,
+            name=name,
         )
         if not kernel_keys.is_dtype(tensor.dtype):
             raise ValueError(f"a tensor of dtype {tensor.dtype}")

@@ -36,6 +36,7 @@ class Tensor:
             neither.
         place: the place in planned memory; None if the tensor has none.
         external: the key of a constant in another file; None if there is none.
+        name: the name of a mutable buffer, if the export wrote it; otherwise empty.
     """
 
     dtype: int
@@ -45,6 +46,7 @@ class Tensor:
     data: int
     place: Place | None
     external: str | None
+    name: str
 
     @property
     def numel(self) -> int:

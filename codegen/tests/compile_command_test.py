@@ -632,6 +632,76 @@ class StateTest(TestCase):
         self.assertEqual((self.directory / "model.constants").read_bytes(), content)
 
 
+class SharedStateTest(TestCase):
+    """Memory of several methods, as share_mutable_buffers of ExecuTorch's MemoryPlanningPass plans it."""
+
+    def _methods(self, *buffers: Tensor) -> dict[str, Method]:
+        x, out = _planned(0), _planned(16)
+        return {
+            f"method{i}": Method([_relu(buffer, out), _copy(buffer, x)], (x,), (out,), (64, 32))
+            for i, buffer in enumerate(buffers)
+        }
+
+    def _buffer(self, name: str, offset: int = 0) -> Tensor:
+        return Tensor(_FLOAT, (0,), (4,), place=(2, offset), name=name)
+
+    def test_shared(self) -> None:
+        self.compile(self._methods(self._buffer("cache"), self._buffer("cache"), self._buffer("calls", 16)))
+        for text in (self.text("header"), self.text("source")):
+            self.assertIn("Method0(Memory& memory, SharedState& state, void* scratch, size_t scratch_bytes)", text)
+        self.assertEqual(self.text("header").count("alignas(64) uint8_t bytes[32];"), 1)
+        self.assertNotIn("planned2", self.text("header"))
+        self.assertIn("memory.planned1, state.bytes}", self.text("source"))
+        self.assertIn("  model_Method2_memory_bytes = 64,\n", self.text("c_header"))
+        self.assertIn("enum { model_shared_state_bytes = 64 };\n", self.text("c_header"))
+        self.assertIn("State that the methods share  32\n", self.text("memory"))
+
+    def test_view_of_the_state(self) -> None:
+        """A method that does not write to a buffer does not name the buffer."""
+        out, view = _planned(16), Tensor(_FLOAT, (0,), (2,), place=(2, 8))
+        methods = self._methods(self._buffer("cache"))
+        methods["read"] = Method([_relu(view, out)], (), (out,), (64, 32))
+        self.compile(methods)
+        self.assertIn("  std::memset(memories_[2] + 8, 0, 8);\n", self.text("source"))
+
+    def test_method_that_only_writes(self) -> None:
+        """Another method reads the buffer."""
+        x, out, buffer = _planned(0), _planned(16), self._buffer("cache")
+        self.compile(
+            {
+                "write": Method([_copy(buffer, x)], (x,), (), (64, 32)),
+                "read": Method([_relu(buffer, out)], (), (out,), (64, 32)),
+            }
+        )
+        self.assertEqual(self.text("source").count("  std::memset(memories_[2] + 0, 0, 16);\n"), 2)
+
+    def test_not_shared(self) -> None:
+        other_size = {**self._methods(self._buffer("a")), "b": Method([], memory=(64, 48))}
+        other_buffer = self._methods(self._buffer("a"), self._buffer("b"))
+        one_method = self._methods(self._buffer("a"))
+        for methods in (other_size, other_buffer, one_method):
+            with self.subTest(list(methods)):
+                self.compile(methods)
+                self.assertNotIn("SharedState", self.text("header"))
+                self.assertIn("alignas(64) uint8_t planned2[32];", self.text("header"))
+
+    def test_without_names(self) -> None:
+        methods = self._methods(self._buffer(""), self._buffer(""))
+        self.assert_refused(lambda: self.compile(methods), "uncompilable-program //app:model")
+
+    def test_check(self) -> None:
+        samples = {"method0/0/input/0": _constant(1, 2, 3, 4), "method0/0/output/0": _constant(0, 0, 0, 0)}
+        path = self.write("samples.ptd", programs.tensor_data(samples))
+        methods = self._methods(self._buffer("cache"), self._buffer("cache"))
+        self.compile(methods, f"--samples={path}", f"--check={self.directory}/model.check")
+        for line in (
+            "  static Guarded<::model::SharedState> state;\n",
+            "method(memory.content, state.content, scratch, sizeof(scratch));\n",
+            "check.end_method(memory.is_intact() && state.is_intact(), ",
+        ):
+            self.assertIn(line, self.text("check"))
+
+
 def _joined(text: str) -> str:
     """The text with each call in one line."""
     return re.sub(r"(?<=[(,])\n +", lambda match: "" if match.string[match.start() - 1] == "(" else " ", text)

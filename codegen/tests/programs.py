@@ -30,6 +30,7 @@ class Tensor:
         place: the number of its planned memory, from 1, and the offset there.
         is_dynamic: whether the sizes are upper bounds.
         external: the key of its elements in another file.
+        name: its name, if it is a mutable buffer.
     """
 
     dtype: int
@@ -39,6 +40,7 @@ class Tensor:
     place: tuple[int, int] | None = None
     is_dynamic: bool = False
     external: str = ""
+    name: str = ""
 
     @property
     def is_output(self) -> bool:
@@ -454,11 +456,14 @@ class _Values:
             _schema.AllocationDetailsAddMemoryOffsetHigh(self._builder, place[1] >> 32)
             allocation = _schema.AllocationDetailsEnd(self._builder)
         extra = 0
-        if tensor.external:
-            key = self._builder.CreateString(tensor.external)
+        if tensor.external or tensor.name:
+            key = self._builder.CreateString(tensor.external or tensor.name)
+            location = _schema.TensorDataLocation
             _schema.ExtraTensorInfoStart(self._builder)
             _schema.ExtraTensorInfoAddFullyQualifiedName(self._builder, key)
-            _schema.ExtraTensorInfoAddLocation(self._builder, _schema.TensorDataLocation.EXTERNAL)
+            _schema.ExtraTensorInfoAddLocation(
+                self._builder, location.EXTERNAL if tensor.external else location.SEGMENT
+            )
             extra = _schema.ExtraTensorInfoEnd(self._builder)
         _schema.TensorStart(self._builder)
         _schema.TensorAddScalarType(self._builder, tensor.dtype)
