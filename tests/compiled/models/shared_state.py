@@ -48,7 +48,7 @@ class _Method(nn.Module):
         return getattr(self.cache, self._name)(*inputs)
 
 
-def _export(path: Path, *, with_names: bool = True) -> None:
+def _export(path: Path) -> None:
     cache = Cache()
     inputs = {
         "prefill": (torch.zeros(PROMPT, WIDTH),),
@@ -60,7 +60,7 @@ def _export(path: Path, *, with_names: bool = True) -> None:
     config = ExecutorchBackendConfig(
         passes=[InitializedMutableBufferPass(["cache_cache"])],
         memory_planning_pass=MemoryPlanningPass(share_mutable_buffers=True),
-        emit_mutable_buffer_names=with_names,
+        emit_mutable_buffer_names=True,
     )
     path.write_bytes(edge.to_executorch(config).buffer)
 
