@@ -1,4 +1,4 @@
-"""Macros gcc_toolchain, gcc_linux_toolchain and gcc_windows_toolchain."""
+"""Macros gcc_toolchain, gcc_cortex_m_toolchain, gcc_linux_toolchain and gcc_windows_toolchain."""
 
 # rules_cc has no other configuration of GCC and Clang, and LLVM's toolchains use this one, too.
 # buildifier: disable=bzl-visibility
@@ -104,6 +104,67 @@ def gcc_toolchain(
     )
 
 # As gcc_toolchain, the macro is the whole of a BUILD file.
+# buildifier: disable=unnamed-macro
+def gcc_cortex_m_toolchain(cpu, processor, libraries):
+    """Declares a C++ toolchain for a Cortex-M without an operating system from the files of a gcc_repository.
+
+    Args:
+      cpu: the architecture, as Bazel's C++ rules name it.
+      processor: flags that name the processor.
+      libraries: the folder of the compiler's libraries for the processor, as `-print-multi-directory` says.
+    """
+    target = "arm-none-eabi"
+    root = native.package_relative_label(":toolchain").workspace_root
+    headers = "usr/include/newlib"
+    cpp_headers = headers + "/c++/12.2.1"
+    native.exports_files(["bin/size"])
+    gcc_toolchain(
+        abi_libc_version = "newlib",
+        abi_version = "eabi",
+        binutils = ["usr/lib/{}/bin/*".format(target)],
+        # Flags for small code, and for a processor without an operating system.
+        compile_flags = processor + [
+            "-mthumb",
+            "-mfloat-abi=hard",
+            "-Os",
+            "-fno-exceptions",
+            "-fno-rtti",
+            "-fno-threadsafe-statics",
+            "-ffunction-sections",
+            "-fdata-sections",
+            "-Wall",
+            # The warnings are about object files of older compilers, which do not occur.
+            "-Wno-psabi",
+            "-DET_LOG_ENABLED=0",
+            "-DNDEBUG",
+        ] + ["-isystem{}/{}".format(root, folder) for folder in [
+            cpp_headers,
+            "{}/{}/{}".format(cpp_headers, target, libraries),
+            headers,
+        ]],
+        cpu = cpu,
+        include_folders = [
+            "usr/lib/gcc",
+            headers,
+        ],
+        libraries = ["usr/lib/{}/newlib/**".format(target)],
+        link_flags = processor + [
+            "-mthumb",
+            "-mfloat-abi=hard",
+            "-nostartfiles",
+            "-L{}/usr/lib/{}/newlib/{}".format(root, target, libraries),
+            "-Wl,--gc-sections",
+        ],
+        link_libs = [
+            "-lm",
+            # An image has fixed addresses, also with --force_pic.
+            "-no-pie",
+        ],
+        target = target,
+        target_libc = "newlib",
+        unfiltered_compile_flags = ["-fno-pic"],
+    )
+
 # buildifier: disable=unnamed-macro
 def gcc_linux_toolchain(target, cpu, loader):
     """Declares a C++ toolchain for Linux from the files of a gcc_repository, and the dynamic loader as `loader`.

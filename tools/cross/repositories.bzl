@@ -127,30 +127,34 @@ def cross_repositories():
         ],
     )
     emscripten_repository(name = "emscripten")
-    gcc_repository(
-        name = "gcc_cortex_m7",
-        build_file = "//tools/cross:gcc_cortex_m7.BUILD.bazel",
-        kept_below = {
-            "usr/lib/arm-none-eabi/newlib/thumb": ["v7e-m+dp"],
-            "usr/lib/gcc/arm-none-eabi/12.2.1/thumb": ["v7e-m+dp"],
-        },
-        left_out = [
-            "usr/bin/arm-none-eabi-lto-dump",
-            "usr/lib/arm-none-eabi/newlib/arm",
-            "usr/lib/gcc/arm-none-eabi/12.2.1/arm",
-        ],
-        # The compiled C++ library is left out, since it is large and the kernels do not need it.
-        packages = [
-            "gcc-arm-none-eabi",
-            "libnewlib-arm-none-eabi",
-            "libstdc++-arm-none-eabi-dev",
-        ],
-        taken_anyway = [
-            "arm-none-eabi",
-            "libnewlib",
-        ],
-        target = "arm-none-eabi",
-    )
+    for processor, architecture in {
+        "cortex_m55": "v8-m.main+dp",
+        "cortex_m7": "v7e-m+dp",
+    }.items():
+        gcc_repository(
+            name = "gcc_" + processor,
+            build_file = "//tools/cross:gcc_{}.BUILD.bazel".format(processor),
+            kept_below = {
+                "usr/lib/arm-none-eabi/newlib/thumb": [architecture],
+                "usr/lib/gcc/arm-none-eabi/12.2.1/thumb": [architecture],
+            },
+            left_out = [
+                "usr/bin/arm-none-eabi-lto-dump",
+                "usr/lib/arm-none-eabi/newlib/arm",
+                "usr/lib/gcc/arm-none-eabi/12.2.1/arm",
+            ],
+            # The compiled C++ library is left out, since it is large and the kernels do not need it.
+            packages = [
+                "gcc-arm-none-eabi",
+                "libnewlib-arm-none-eabi",
+                "libstdc++-arm-none-eabi-dev",
+            ],
+            taken_anyway = [
+                "arm-none-eabi",
+                "libnewlib",
+            ],
+            target = "arm-none-eabi",
+        )
     gcc_repository(
         name = "gcc_linux_arm64",
         build_file = "//tools/cross:gcc_linux_arm64.BUILD.bazel",
