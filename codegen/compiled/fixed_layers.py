@@ -63,6 +63,23 @@ def _packed_linear(call: FixedCall) -> str:
     )
 
 
+def _product(call: FixedCall) -> str:
+    """Matrix products, of batches and with an addend as well."""
+    is_addmm = call.name == "aten::addmm.out"
+    first, second = (("mat1", "mat2") if is_addmm else ("self", "mat2"))
+    a, b, out = call.floats(first), call.floats(second), call.floats("out")
+    require(a.is_contiguous and b.is_contiguous and out.is_contiguous)
+    addend, addend_stride = "nullptr", 0
+    if is_addmm:
+        require(call.number("alpha") == call.number("beta") == 1)
+        bias = call.floats("self")
+        require(bias.is_contiguous and bias.sizes[-1:] == out.sizes[-1:] and bias.numel in (out.sizes[-1], out.numel))
+        addend, addend_stride = bias.name, 0 if bias.numel == out.sizes[-1] else out.sizes[-1]
+    *batch, rows, inner = a.sizes
+    sizes = f"{{{math.prod(batch)}, {rows}, {inner}, {b.sizes[-1]}}}"
+    return _call("product", a.name, b.name, addend, str(addend_stride), out.name, sizes)
+
+
 def _quantized_linear(call: FixedCall) -> str:
     source, out = call.tensor("input"), call.tensor("out")
     sizes = _linear_sizes(source, out)
@@ -125,33 +142,37 @@ def _window(
     return f"fixed::Window{{{out.sizes[0]}, {_images(source)}, {_images(out)}, {', '.join(axes)}}}"
 
 
-def _is_channels_last(operand: Operand) -> bool:
-    channels, width = operand.sizes[1], operand.sizes[3]
-    return operand.strides[1:] == (1, width * channels, channels) or operand.numel == channels
+def _has_adjacent_channels(operand: Operand) -> bool:
+    return operand.sizes[1] == 1 or operand.strides[1] == 1
 
 
 def _convolution(call: FixedCall) -> str:
     source, weight, bias = call.floats("input"), call.floats("weight"), call.optional_floats("bias")
     out = call.floats("out")
-    require(len(source.sizes) == 4 and weight.is_contiguous and not call.number("transposed"))
+    require(len(source.sizes) == 4 and weight.is_contiguous)
     window = _window(
         source, out, weight.sizes[2:], call.integers("stride"), call.integers("padding"), call.integers("dilation")
     )
     groups = call.integer("groups")
     channels = f"{{{groups}, {source.sizes[1] // groups}, {out.sizes[1] // groups}}}"
-    return _call(
-        "convolution", source.name, weight.name, bias, out.name, window, channels, _clamp(*_NO_CLAMP)
-    )
+
+    def layer(clamp: str) -> str:
+        return _call("convolution", source.name, weight.name, bias, out.name, window, channels, clamp)
+
+    if call.has("activation"):
+        return _activated(call, layer, out)
+    require(not call.number("transposed"))
+    return layer(_clamp(*_NO_CLAMP))
 
 
 def _packed_convolution(call: FixedCall) -> str:
     source, weight, bias = call.floats("input"), call.floats("weight"), call.optional_floats("bias")
     addend = "nullptr" if call.is_absent("addend") else call.floats("addend")
     out = call.floats("out")
-    require(len(source.sizes) == 4 and not call.number("transposed") and _is_channels_last(out))
+    require(len(source.sizes) == 4 and not call.number("transposed") and _has_adjacent_channels(out))
     require(weight.is_contiguous)
     if isinstance(addend, Operand):
-        require(addend.sizes == out.sizes and _is_channels_last(addend))
+        require(addend.sizes == out.sizes and addend.strides == out.strides)
         addend = addend.name
     kernel = call.integers("kernel_size")
     window = _window(source, out, kernel, call.integers("stride"), call.integers("padding"), call.integers("dilation"))
@@ -172,7 +193,7 @@ def _packed_convolution(call: FixedCall) -> str:
 
 def _quantized_convolution(call: FixedCall) -> str:
     source, out = call.tensor("input"), call.tensor("out")
-    require(len(source.sizes) == 4 and _is_channels_last(source) and _is_channels_last(out))
+    require(len(source.sizes) == 4 and _has_adjacent_channels(source) and _has_adjacent_channels(out))
     kernel = call.integers("kernel_size")
     padding = call.integers("padding")
     window = _window(source, out, kernel, call.integers("stride"), padding[:2], call.integers("dilation"))
@@ -242,11 +263,15 @@ def _layer_norm(call: FixedCall) -> str:
 _LAYERS: Mapping[str, tuple[str, Callable[[FixedCall], str]]] = {
     "aten::_log_softmax.out": ("normalization", _softmax("log_softmax")),
     "aten::_softmax.out": ("normalization", _softmax("softmax")),
+    "aten::addmm.out": ("linear", _product),
     "aten::avg_pool2d.out": ("pooling", _avg_pool),
+    "aten::bmm.out": ("linear", _product),
     "aten::convolution.out": ("convolution", _convolution),
     "aten::linear.out": ("linear", _linear),
     "aten::max_pool2d_with_indices.out": ("pooling", _max_pool),
+    "aten::mm.out": ("linear", _product),
     "aten::native_layer_norm.out": ("normalization", _layer_norm),
+    "rules_executorch::fused_convolution.out": ("convolution", _convolution),
     "rules_executorch::packed_convolution.out": ("convolution", _packed_convolution),
     "rules_executorch::packed_linear.out": ("linear", _packed_linear),
     "rules_executorch::quantized_convolution.out": ("quantized", _quantized_convolution),

@@ -388,6 +388,22 @@ def _dequantize(call: FixedCall) -> str:
     return loops(out.sizes, [_walk(source, out.sizes), Walk(out, out.strides)], body)
 
 
+def _quantized_add(call: FixedCall) -> str:
+    first, second, out = call.tensor("a"), call.tensor("b"), call.tensor("out")
+    require(all(operand.dtype in ("int8", "uint8") for operand in (first, second, out)))
+    factors = [float_literal(call.number(name)) for name in ("a_scale", "b_scale", "offset", "quant_min", "quant_max")]
+
+    def body(elements: Sequence[str]) -> str:
+        a, b, result = elements
+        return (
+            f"const float x = {a} * {factors[0]} + {b} * {factors[1]} + {factors[2]};\n"
+            f"const float y = x > {factors[3]} ? x : {factors[3]};\n"
+            f"{result} = static_cast<{out.cpp}>(std::nearbyint(y < {factors[4]} ? y : {factors[4]}));"
+        )
+
+    return loops(out.sizes, [_walk(first, out.sizes), _walk(second, out.sizes), Walk(out, out.strides)], body)
+
+
 def _lookup(call: FixedCall) -> str:
     source, table, out = call.tensor("input"), call.tensor("table"), call.tensor("out")
     require(source.sizes == out.sizes and table.numel == 256 and table.dtype == out.dtype)
@@ -416,5 +432,6 @@ _OTHERS: Mapping[str, Callable[[FixedCall], str]] = {
     "aten::transpose_copy.int_out": _transpose,
     "quantized_decomposed::dequantize_per_tensor.out": _dequantize,
     "quantized_decomposed::quantize_per_tensor.out": _quantize,
+    "rules_executorch::quantized_add.out": _quantized_add,
     "rules_executorch::quantized_lookup.out": _lookup,
 }

@@ -58,4 +58,19 @@ void packed_linear(const float* in, const float* weight, const float* bias, floa
   }
 }
 
+void product(const float* a, const float* b, const float* addend, int32_t addend_stride, float* out,
+             const ProductSizes& sizes) {
+  for (int32_t i = 0; i < sizes.batch; ++i, b += sizes.inner * sizes.columns) {
+    for (int32_t row = 0; row < sizes.rows; ++row, a += sizes.inner, out += sizes.columns) {
+      for (int32_t n = 0; n < sizes.columns; ++n) {
+        float sum = addend != nullptr ? addend[row * addend_stride + n] : 0;
+        for (int32_t k = 0; k < sizes.inner; ++k) {
+          sum += a[k] * b[k * sizes.columns + n];
+        }
+        out[n] = sum;
+      }
+    }
+  }
+}
+
 }  // namespace rules_executorch::kernels::fixed
