@@ -117,7 +117,7 @@ class Calls:
                 unless = "" if condition == numbers.literal(False).text else f"if (!{condition}) "
                 return f"  {unless}goto instruction{target};\n"
             case "MoveCall":
-                return self._move(*instruction.numbers)
+                return self._move(number, *instruction.numbers)
         return ""
 
     def _condition(self, index: int) -> str:
@@ -129,8 +129,12 @@ class Calls:
             return f"is_true(Tensor(&dynamic_[{method.dynamic[index]}]))"
         return f"is_true(FixedTensor({self.entry(index)}, memories_))"
 
-    def _move(self, source: int, target: int) -> str:
+    def _move(self, number: int, source: int, target: int) -> str:
         method = self._method
+        if target in method.dynamic:
+            block = _Block(self, method)
+            arguments = [block.argument("self", "Tensor", source), block.argument("out", "Tensor", target)]
+            return _checked(number, "a move", block, f"view({', '.join(arguments)})")
         if isinstance(method.plan.values[source], Tensor) and source not in method.numbers:
             source = method.resolved(source)
             pointer = f"tensor{source}" if source in method.moved else f"&{self.entry(source)}"

@@ -50,7 +50,8 @@ class Method:
     Attributes:
         class_name: the name of the class.
         dynamic: the tensors with dynamic sizes: their numbers in the class by their indices among the values.
-        moved: the tensors that are one of several other tensors, depending on a branch.
+        moved: the tensors with fixed sizes that are one of several other tensors, depending on a branch. Those with
+            dynamic sizes are in `dynamic`: a move makes them views.
         numbers: the C++ types of the numbers that run() computes, by their indices.
         places: the place of each tensor.
         read: the values that instructions read or that the method returns.
@@ -80,11 +81,6 @@ class Method:
         self.places: dict[int, Place] = {}
         self.set_by_caller: dict[int, int] = {}
         self.dynamic: dict[int, int] = {}
-        self.moved = frozenset(
-            instruction.numbers[1]
-            for instruction in plan.instructions
-            if instruction.kind == "MoveCall" and isinstance(plan.values[instruction.numbers[0]], Tensor)
-        )
         if plan.backends:
             raise self.error(
                 f"the method delegates to {', '.join(sorted(set(plan.backends)))}",
@@ -92,6 +88,7 @@ class Method:
                 "export without backends, or run the program in an executorch_binary",
             )
         self._place_tensors()
+        self.moved = self._find_moved()
         # A view of an input has the input's place.
         self._place_interface(plan.inputs)
         for number, instruction in enumerate(plan.instructions):
@@ -196,6 +193,16 @@ class Method:
             if value.is_dynamic:
                 self.dynamic[index] = len(self.dynamic)
 
+    def _find_moved(self) -> frozenset[int]:
+        moves = [
+            each.numbers
+            for each in self.plan.instructions
+            if each.kind == "MoveCall" and isinstance(self.plan.values[each.numbers[0]], Tensor)
+        ]
+        while new := {target for source, target in moves if source in self.dynamic and target not in self.dynamic}:
+            self.dynamic |= {target: len(self.dynamic) + i for i, target in enumerate(sorted(new))}
+        return frozenset(target for _, target in moves if target not in self.dynamic)
+
     def _constant(self, index: int, tensor: Tensor) -> memoryview:
         data = self.content.constants.get(tensor.data, memoryview(b""))
         if len(data) < self.nbytes(index):
@@ -224,11 +231,14 @@ class Method:
                 source, target = instruction.numbers
                 if not isinstance(self.plan.values[source], Tensor):
                     self.numbers[target] = self.number(source).type
-                elif self.resolved(source) in self.dynamic or target in self.dynamic:
+                elif target in self.dynamic:
+                    # run() sets the place.
+                    self.places.setdefault(target, self.places.get(self.resolved(source), Place(CONSTANTS, 0)))
+                elif self.resolved(source) in self.dynamic:
                     raise self.error(
-                        f"instruction {number} moves a tensor with dynamic sizes",
-                        "a branch of torch.cond returns a tensor with dynamic sizes",
-                        "export the model with fixed sizes",
+                        f"instruction {number} moves a tensor with dynamic sizes to one with fixed sizes",
+                        "the program was damaged",
+                        "export the program again",
                     )
             case "JumpFalseCall" | "FreeCall":
                 pass

@@ -38,6 +38,19 @@ Error resize(TensorImpl& tensor, ArrayRef<int32_t> sizes) {
   return executorch::runtime::internal::resize_tensor_impl(&tensor, sizes);
 }
 
+namespace {
+
+Error view_with(const Tensor& self, ArrayRef<int32_t> sizes, const Tensor& out) {
+  TensorImpl& impl = *out.unsafeGetTensorImpl();
+  const Error error = resize(impl, sizes);
+  if (error == Error::Ok) {
+    impl.set_data(self.mutable_data_ptr());
+  }
+  return error;
+}
+
+}  // namespace
+
 Error view(const Tensor& self, ArrayRef<int64_t> sizes, const Tensor& out) {
   constexpr size_t kNone = executorch::runtime::kTensorDimensionLimit;
   if (sizes.size() > kNone) {
@@ -64,13 +77,10 @@ Error view(const Tensor& self, ArrayRef<int64_t> sizes, const Tensor& out) {
   } else if (known != self.numel()) {
     return Error::InvalidArgument;
   }
-  TensorImpl& impl = *out.unsafeGetTensorImpl();
-  const Error error = resize(impl, ArrayRef<int32_t>(resolved, sizes.size()));
-  if (error == Error::Ok) {
-    impl.set_data(self.mutable_data_ptr());
-  }
-  return error;
+  return view_with(self, ArrayRef<int32_t>(resolved, sizes.size()), out);
 }
+
+Error view(const Tensor& self, const Tensor& out) { return view_with(self, self.sizes(), out); }
 
 Error copy_index(const Tensor& copy_to, const Tensor& copy_from, int64_t index) {
   const auto rank = static_cast<size_t>(copy_from.dim());

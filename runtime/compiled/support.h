@@ -71,6 +71,9 @@ Error resize(TensorImpl& tensor, const int32_t (&sizes)[kRank]) {
 /// Makes `out` a view of `self` with other sizes, of which one may be -1.
 Error view(const Tensor& self, ArrayRef<int64_t> sizes, const Tensor& out);
 
+/// Makes `out` a view of `self` with the same sizes.
+Error view(const Tensor& self, const Tensor& out);
+
 /// Copies a tensor to a place along the first dimension of another one, of which the size grows if needed.
 Error copy_index(const Tensor& copy_to, const Tensor& copy_from, int64_t index);
 
