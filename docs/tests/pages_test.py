@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import subprocess
+import textwrap
 from pathlib import Path
 
 from absl.testing import absltest
@@ -41,14 +42,19 @@ class FastTest(absltest.TestCase):
 class CompiledProgramsTest(absltest.TestCase):
     def test_files_are_those_of_the_example(self) -> None:
         example = Path("examples/compiled")
-        (build,) = _fences("compiled_programs.md", "starlark")
-        (main,) = _fences("compiled_programs.md", "cpp")
+        build, _, web_build = _fences("compiled_programs.md", "starlark")
+        main, web_main = _fences("compiled_programs.md", "cpp")
         (main_in_c,) = _fences("compiled_programs.md", "c")
         self.assertEqual(main, (example / "main.cpp").read_text())
         self.assertEqual(main_in_c, (example / "main_in_c.c").read_text())
         # Behind what is loaded.
         visible = '    visibility = ["//docs/tests:__pkg__"],\n'
         self.assertIn(build.partition("\n\n")[2], (example / "BUILD.bazel").read_text().replace(visible, ""))
+        web = Path("examples/web")
+        (script,) = _fences("compiled_programs.md", "js")
+        self.assertEqual(web_main, (web / "main.cpp").read_text())
+        self.assertIn(web_build, (web / "BUILD.bazel").read_text())
+        self.assertIn(textwrap.indent(script, "  "), (web / "index.html").read_text())
 
 
 class FirstOperatorTest(absltest.TestCase):

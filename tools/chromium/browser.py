@@ -7,6 +7,11 @@ import json
 import os
 import re
 import subprocess
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from functools import partial
+from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
 
@@ -33,41 +38,56 @@ frame.onload = async () => {{
 """
 
 
+class _Handler(SimpleHTTPRequestHandler):
+    def log_message(self, *_: object) -> None:
+        pass
+
+
+@contextmanager
+def _serve(folder: Path) -> Iterator[str]:
+    """Serves a folder at an address. A page that is a file cannot fetch other files."""
+    with ThreadingHTTPServer(("127.0.0.1", 0), partial(_Handler, directory=folder)) as server:
+        threading.Thread(target=server.serve_forever).start()
+        try:
+            yield f"http://127.0.0.1:{server.server_port}"
+        finally:
+            server.shutdown()
+
+
 def measure(page: str, width: int, folder: Path, script: str, *, is_dark: bool) -> dict[str, Any]:
     """Runs a script on a page. Returns the measured values.
 
     Args:
         page: the HTML.
         width: the width of the screen, in CSS pixels.
-        folder: an empty folder for files.
+        folder: a folder for files, which may have some that the page fetches.
         script: JavaScript that fills an object `measured`. The script can use the document `page`, `style(element)`,
             and `await settled()`, which waits for asynchronous work of the browser.
         is_dark: whether the browser prefers dark pages.
     """
     (folder / "page.html").write_text(page)
-    shown = folder / "measured.html"
-    shown.write_text(_MEASURED.format(width=width, script=script))
-    finished = subprocess.run(
-        [
-            Path(os.environ["CHROMIUM"]).absolute(),
-            "--headless",
-            "--no-sandbox",  # The test itself runs in a sandbox.
-            "--disable-gpu",
-            "--disable-dev-shm-usage",
-            "--allow-file-access-from-files",  # The measuring document and the page are different files.
-            f"--window-size={width + 100},1000",
-            f"--user-data-dir={folder}/profile",
-            f"--blink-settings=preferredColorScheme={0 if is_dark else 1}",
-            "--virtual-time-budget=5000",
-            "--dump-dom",
-            shown.as_uri(),
-        ],
-        capture_output=True,
-        check=False,
-        env={**os.environ, "HOME": str(folder)},
-        text=True,
-        timeout=120,
-    )
+    (folder / "measured.html").write_text(_MEASURED.format(width=width, script=script))
+    with _serve(folder) as address:
+        finished = subprocess.run(
+            [
+                Path(os.environ["CHROMIUM"]).absolute(),
+                "--headless",
+                "--no-sandbox",  # The test itself runs in a sandbox.
+                "--disable-gpu",
+                "--disable-dev-shm-usage",
+                f"--window-size={width + 100},1000",
+                f"--user-data-dir={folder}/profile",
+                f"--blink-settings=preferredColorScheme={0 if is_dark else 1}",
+                "--virtual-time-budget=5000",
+                "--dump-dom",
+                f"{address}/measured.html",
+            ],
+            capture_output=True,
+            check=False,
+            env={**os.environ, "HOME": str(folder)},
+            text=True,
+            timeout=120,
+        )
     found = re.search(r'<pre id="measured">(.+?)</pre>', finished.stdout, re.DOTALL)
     assert found, finished.stderr
     measured: dict[str, Any] = json.loads(html.unescape(found[1]))

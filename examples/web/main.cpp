@@ -1,0 +1,19 @@
+#include "examples/web/digits_compiled.h"
+
+// The memory of the program. Nothing is allocated.
+static digits_compiled::Forward::Memory memory;
+alignas(64) static unsigned char scratch[1 << 16];
+
+static digits_compiled::Forward& digits() {
+  static digits_compiled::Forward program(memory, scratch, sizeof(scratch));
+  return program;
+}
+
+// 28 x 28 pixels from 0 (paper) to 1, which the page writes before each call of run().
+[[clang::export_name("pixels")]] float* pixels() { return digits().input0(); }
+
+// 0, or the number of an error.
+[[clang::export_name("run")]] unsigned run() { return digits().run().error; }
+
+// The probability of each digit.
+[[clang::export_name("probabilities")]] const float* probabilities() { return digits().output0(); }
