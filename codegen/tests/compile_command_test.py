@@ -154,12 +154,10 @@ class UncompilableTest(TestCase):
         self._assert_uncompilable(Method([Call("executorch_prim::add.Scalar", ("text", 1, Result()))]))
 
     def test_move_of_a_tensor_with_dynamic_sizes(self) -> None:
-        for is_target in (False, True):
-            with self.subTest(is_target):
-                dynamic = Tensor(_FLOAT, (0,), (4,), place=(1, 0), is_dynamic=True)
-                fixed = _planned(16)
-                move = Move(fixed, dynamic) if is_target else Move(dynamic, fixed)
-                self._assert_uncompilable(Method([move], memory=(64,)))
+        dynamic = Tensor(_FLOAT, (0,), (4,), place=(1, 0), is_dynamic=True)
+        result, target = _planned(0), _planned(16)
+        call = Call("aten::relu.out", (_planned(32), dynamic, result))
+        self._assert_uncompilable(Method([call, Move(result, target)], memory=(64,)))
 
     def test_namespace_that_is_a_word_of_cpp(self) -> None:
         out = _planned(16)
@@ -366,6 +364,14 @@ class CallsTest(TestCase):
             "f(context, context_, class_, ArrayRef<Tensor>(x, 1), x0_, memories__, tensor3_, FixedTensor_);",
             _joined(text),
         )
+
+    def test_branches_with_dynamic_sizes(self) -> None:
+        """A move makes the result a view, also if only one of the branches has dynamic sizes."""
+        dynamic = Tensor(_FLOAT, (0,), (4,), place=(1, 0), is_dynamic=True)
+        target = _planned(32)
+        source = self.source(Method([Move(_planned(16), target), Move(dynamic, target)], (), (target,), memory=(64,)))
+        self.assertEqual(source.count("view(self, out)"), 2)
+        self.assertNotIn("const TensorInfo* tensor", source)
 
     def test_branches(self) -> None:
         """The result of torch.cond is one of two tensors, and an output."""
