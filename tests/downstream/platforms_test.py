@@ -1,4 +1,4 @@
-"""Builds for arm64 in a workspace, as docs/platforms.md shows, and runs them in an emulator."""
+"""Builds for other platforms in a workspace, as docs/platforms.md shows, and runs them in an emulator."""
 
 from __future__ import annotations
 
@@ -13,24 +13,25 @@ from docs.tests import guide
 from tests.downstream import nested_bazel
 
 _TMP = pathlib.Path(os.environ["TEST_TMPDIR"])
-_SECTION = "\n## Linux on arm64 from x86-64\n"
-# The repositories that a build for arm64 fetches, by a file of each.
+_SECTIONS = ("Compilers", "Linux on arm64 from x86-64")
+# The repositories that the builds fetch, by a file of each.
 _REPOSITORIES = {
     ("cross", "gcc_linux_arm64"): "BUILD.bazel",
+    ("cross", "gcc_linux_riscv64"): "BUILD.bazel",
     ("executorch", "executorch_runtime_linux_arm64"): "executorch/lib/libexecutorch.so",
     ("qemu", "qemu_user"): "qemu-aarch64",
 }
 
 
-def _section() -> str:
+def _sections() -> str:
     text = pathlib.Path("docs/platforms.md").read_text()
-    return text.partition(_SECTION)[2].partition("\n## ")[0]
+    return "".join(text.partition(f"\n## {title}\n")[2].partition("\n## ")[0] for title in _SECTIONS)
 
 
 def _make_workspace(files: dict[str, str]) -> pathlib.Path:
     """The README's workspace with the lines of the page."""
-    rules = nested_bazel.copy_rules(_TMP / "arm64/rules_executorch")
-    to = _TMP / "arm64/app"
+    rules = nested_bazel.copy_rules(_TMP / "platforms/rules_executorch")
+    to = _TMP / "platforms/app"
     to.mkdir()
     (to / "MODULE.bazel").write_text(
         nested_bazel.fence("README.md", "bazel_dep(")
@@ -39,7 +40,10 @@ def _make_workspace(files: dict[str, str]) -> pathlib.Path:
         # Without the network.
         + nested_bazel.module_tags()
     )
-    (to / "BUILD.bazel").write_text(nested_bazel.fence("README.md", 'name = "classifier"') + files["BUILD.bazel"])
+    build = nested_bazel.fence("README.md", 'name = "classifier"')
+    model = "executorch_model(\n"
+    assert model in build
+    (to / "BUILD.bazel").write_text(build.replace(model, f"{model}    compiled = True,\n") + files["BUILD.bazel"])
     shutil.copy(nested_bazel.runfile("_main", "examples/plain_model/model.py"), to)
     return to
 
@@ -59,14 +63,14 @@ def _without_network() -> list[str]:
     ]
 
 
-class Arm64Test(absltest.TestCase):
+class PlatformsTest(absltest.TestCase):
     def test_page(self) -> None:
-        section = _section()
+        section = _sections()
         workspace = nested_bazel.Workspace(
             _make_workspace(guide.files(section)), "--noenable_workspace", *_without_network(), all_sets=True
         )
         commands = [c for block in guide.blocks(section) for c in guide.of_block(block) if c.text.startswith("bazel ")]
-        self.assertEqual(len(commands), 3)
+        self.assertEqual(len(commands), 4)
         with workspace:
             for command in commands:
                 run = workspace.bazel(*shlex.split(command.text)[1:])
