@@ -6,7 +6,7 @@ load(":emscripten.bzl", "emscripten_repository")
 NO_COMPILER_ERR = """could not install a compiler for {target}: {{found}}.
 
 Likely cause: this machine is not Debian or Ubuntu, or reaches no package mirror.
-Fix: register a C++ toolchain of your own for the platform, or skip the tests of the platform: bazel test -- //... -//tests/platforms/..."""
+Fix: register a C++ toolchain of your own for the platform, or skip the tests of the platform: bazel test -- //... -//tests/platforms/... -//tests/compiled/..."""
 
 NO_CLANG_ERR = """could not install clang: {found}.
 
