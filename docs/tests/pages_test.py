@@ -57,6 +57,15 @@ class CompiledProgramsTest(absltest.TestCase):
         self.assertIn(textwrap.indent(script, "  "), (web / "index.html").read_text())
 
 
+class PlatformsTest(absltest.TestCase):
+    def test_table_has_the_toolchains(self) -> None:
+        table = re.findall(r"^\|[^|]*\|([^|]*)\|", (_DOCS / "platforms.md").read_text(), re.MULTILINE)
+        toolchains = re.findall(r'"//tools/cross:(\w+)_toolchain"', Path("WORKSPACE").read_text())
+        names = set(re.findall(r"`(\w+)`", " ".join(table)))
+        # The compiler for fuzzers of this machine.
+        self.assertEqual(set(toolchains) - names, {"libfuzzer"})
+
+
 class FirstOperatorTest(absltest.TestCase):
     def test_files_are_those_of_the_quickstart(self) -> None:
         files = [
