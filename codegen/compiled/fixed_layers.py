@@ -123,6 +123,8 @@ def _images(operand: Operand) -> str:
     require(len(operand.sizes) == 4)
     _, _, height, width = operand.sizes
     batch, channel, row, pixel = operand.strides
+    # A single channel has the stride of adjacent ones, so that the inputs of a row of taps follow each other.
+    channel = 1 if operand.sizes[1] == 1 else channel
     return f"{{{height}, {width}, {batch}, {channel}, {row}, {pixel}}}"
 
 

@@ -44,16 +44,14 @@ void packed_convolution(const float* in, const float* weight, const float* bias,
         PanelSums sums;
         sums.start(bias != nullptr ? bias + column : nullptr, columns);
         const auto add = [&](int32_t tap, int32_t offset, int32_t taps) {
-          sums.add(group_in + offset, channel_stride, panel + tap * tap_size, taps * channels.inputs);
+          if (offset >= 0) {
+            sums.add(group_in + offset, channel_stride, panel + tap * tap_size, taps * channels.inputs);
+          }
         };
         if (has_runs) {
           place.for_each_run(add);
         } else {
-          place.for_each_tap([&](int32_t tap, int32_t offset) {
-            if (offset >= 0) {
-              add(tap, offset, 1);
-            }
-          });
+          place.for_each_tap([&](int32_t tap, int32_t offset) { add(tap, offset, 1); });
         }
         sums.store(out + pixel + column, addend != nullptr ? addend + pixel + column : nullptr, columns, clamp);
       }

@@ -68,15 +68,21 @@ struct Window {
       }
     }
 
-    /// Calls `function(tap, offset, count)` for the first tap of each row of the window that is inside of the image, with
-    /// the number of taps from there on that are. The dilation must be 1.
+    /// Calls `function(tap, offset, count)` for runs of taps of one row of the window: taps that are all inside of the
+    /// image, with the offset of the first one, and taps that are all outside, with -1. The dilation of x must be 1.
     template <typename Function>
     void for_each_run(const Function& function) const {
-      const int32_t first = std::max<int32_t>(-column, 0);
-      const int32_t count = std::min(window.in.width - column, window.x.size) - first;
-      for (int32_t i = 0, at_row = row; i < window.y.size; ++i, at_row += window.y.dilation) {
-        if (count > 0 && at_row >= 0 && at_row < window.in.height) {
-          function(i * window.x.size + first, offset_of(at_row, column + first), count);
+      const int32_t size = window.x.size;
+      const int32_t begin = std::clamp<int32_t>(-column, 0, size);
+      const int32_t end = std::clamp<int32_t>(window.in.width - column, begin, size);
+      for (int32_t tap = 0, at_row = row; tap < window.taps(); tap += size, at_row += window.y.dilation) {
+        const bool is_inside = at_row >= 0 && at_row < window.in.height;
+        const int32_t limits[] = {0, is_inside ? begin : size, is_inside ? end : size, size};
+        for (int32_t part = 0; part < 3; ++part) {
+          const int32_t count = limits[part + 1] - limits[part];
+          if (count > 0) {
+            function(tap + limits[part], part == 1 ? offset_of(at_row, column + begin) : -1, count);
+          }
         }
       }
     }

@@ -31,12 +31,13 @@ struct ColumnSums {
     }
   }
 
-  /// Adds the products of `count` inputs from position `k` of the sum on. `weight` is that of the first column and
-  /// position.
-  template <typename Input>
-  void add_all(int32_t k, int32_t count, const int8_t* weight, const Input& input) {
-    for (int32_t i = 0; i < count; ++i, ++k) {
-      add(input(i), weight + k / kBytePanelDepth * kGroupBytes + k % kBytePanelDepth);
+  /// Adds the products of `count` inputs from position `k` of the sum on: bytes, or `padding` if `bytes` is null.
+  /// `column` is the weight of the first column at position 0.
+  void add_all(int32_t k, int32_t count, const int8_t* column, const uint8_t* bytes, uint8_t padding, uint8_t bits) {
+    const int8_t* weight = column + k / kBytePanelDepth * kGroupBytes + k % kBytePanelDepth;
+    for (int32_t i = 0; i < count; ++i) {
+      add((bytes != nullptr ? bytes[i] : padding) ^ bits, weight);
+      weight += ++k % kBytePanelDepth == 0 ? kGroupBytes - kBytePanelDepth + 1 : 1;
     }
   }
 
@@ -77,7 +78,7 @@ void quantized_linear(const QuantizedInput& in, const int8_t* weight, const Quan
     const uint8_t* const bytes = in.bytes + row * sizes.inputs;
     for (int32_t n = 0; n < sizes.outputs; n += kTogether) {
       ColumnSums sums;
-      sums.add_all(0, sizes.inputs, column_of(weight, n, groups), [&](int32_t k) { return bytes[k] ^ in.bits; });
+      sums.add_all(0, sizes.inputs, column_of(weight, n, groups), bytes, 0, in.bits);
       sums.store(out, row * sizes.outputs + n, n, sizes.outputs - n);
     }
   }
@@ -87,6 +88,8 @@ void quantized_convolution(const QuantizedInput& in, const int8_t* weight, const
                            const Window& window, const Channels& channels, uint8_t zero_point) {
   const int32_t groups = groups_of(window.taps() * channels.inputs);
   const int32_t panels = (channels.outputs + kBytePanelColumns - 1) / kBytePanelColumns;
+  // Whether the inputs of all taps of a row follow each other.
+  const bool has_runs = window.x.dilation == 1 && window.in.pixel_stride == channels.inputs;
   window.for_each_pixel([&](const Window::Place& place, int32_t pixel) {
     for (int32_t group = 0; group < channels.groups; ++group) {
       const int8_t* const group_weight = weight + group * panels * groups * kGroupBytes;
@@ -94,10 +97,15 @@ void quantized_convolution(const QuantizedInput& in, const int8_t* weight, const
       for (int32_t n = 0; n < channels.outputs; n += kTogether) {
         const int8_t* const column = column_of(group_weight, n, groups);
         ColumnSums sums;
-        place.for_each_tap([&](int32_t tap, int32_t offset) {
-          sums.add_all(tap * channels.inputs, channels.inputs, column,
-                       [&](int32_t k) { return (offset < 0 ? zero_point : bytes[offset + k]) ^ in.bits; });
-        });
+        const auto add = [&](int32_t tap, int32_t offset, int32_t taps) {
+          sums.add_all(tap * channels.inputs, taps * channels.inputs, column, offset < 0 ? nullptr : bytes + offset,
+                       zero_point, in.bits);
+        };
+        if (has_runs) {
+          place.for_each_run(add);
+        } else {
+          place.for_each_tap([&](int32_t tap, int32_t offset) { add(tap, offset, 1); });
+        }
         const int32_t channel = group * channels.outputs + n;
         sums.store(out, pixel + channel, channel, channels.outputs - n);
       }

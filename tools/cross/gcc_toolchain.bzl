@@ -71,6 +71,7 @@ def gcc_toolchain(
         libraries,
         binutils = [],
         compile_flags = [],
+        cxx_flags = [],
         link_flags = [],
         unfiltered_compile_flags = [],
         **kwargs):
@@ -82,6 +83,7 @@ def gcc_toolchain(
       libraries: patterns of the files to link.
       binutils: patterns of further files that the tools need.
       compile_flags: flags of the compiler.
+      cxx_flags: flags of the compiler for C++ only.
       link_flags: flags of the linker.
       unfiltered_compile_flags: flags of the compiler, after the user's flags.
       **kwargs: attributes of cc_toolchain_config.
@@ -92,7 +94,7 @@ def gcc_toolchain(
         compile_flags = [_RELATIVE_PATHS] + compile_flags,
         compiler = "gcc",
         cxx_builtin_include_directories = include_folders,
-        cxx_flags = _CXX_FLAGS,
+        cxx_flags = _CXX_FLAGS + cxx_flags,
         host_system_name = "local",
         link_flags = [_RELATIVE_PATHS] + link_flags,
         supports_start_end_lib = False,
@@ -128,8 +130,6 @@ def gcc_cortex_m_toolchain(cpu, processor, libraries):
             "-mfloat-abi=hard",
             "-Os",
             "-fno-exceptions",
-            "-fno-rtti",
-            "-fno-threadsafe-statics",
             "-ffunction-sections",
             "-fdata-sections",
             "-Wall",
@@ -143,6 +143,10 @@ def gcc_cortex_m_toolchain(cpu, processor, libraries):
             headers,
         ]],
         cpu = cpu,
+        cxx_flags = [
+            "-fno-rtti",
+            "-fno-threadsafe-statics",
+        ],
         include_folders = [
             "usr/lib/gcc",
             headers,
@@ -154,6 +158,8 @@ def gcc_cortex_m_toolchain(cpu, processor, libraries):
             "-nostartfiles",
             "-L{}/usr/lib/{}/newlib/{}".format(root, target, libraries),
             "-Wl,--gc-sections",
+            # Assembly of newlib does not say that it needs no executable stack, of which the linker would warn.
+            "-Wl,-z,noexecstack",
         ],
         link_libs = [
             "-lm",
