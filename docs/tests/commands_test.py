@@ -105,6 +105,7 @@ _BY_HAND = {
     "tools/bazel run //runtime/fuzz:program_fuzz *": "runs a million programs; a test runs 5,000",
     "tools/bazel run //tools/bench:*": "measures for minutes",
     "tools/bazel run //tools/bench/peers:*": "exports a model of full size",
+    "tools/bazel run //tools/bench/web:*": "compares with a package of npm",
     "tools/bazel run //tests/remote*": "starts a remote execution engine, whose programs come from package mirrors",
     "tools/bazel run //tools/lint*": "needs the source tree; .ci/run runs it",
     "tools/bazel test --config=torch_ops_check //...": "runs all tests; .ci/run does so",

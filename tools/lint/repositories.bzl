@@ -2,6 +2,7 @@
 
 # buildifier: disable=bzl-visibility
 load("//rules/private/repositories:python_repository.bzl", "python_repository")
+load("//tools/npm:packages.bzl", "install_npm_packages")
 
 NO_NPM_ERR = """could not install buildifier from npm: {found}.
 
@@ -9,14 +10,7 @@ Likely cause: npm is not installed, or reaches no registry.
 Fix: install npm (Debian: apt-get install npm), or skip the lint."""
 
 def _buildifier_repository_impl(rctx):
-    npm = rctx.which("npm")
-    if not npm:
-        fail(NO_NPM_ERR.format(found = "npm is not on the PATH"))
-    for file in ["package.json", "package-lock.json"]:
-        rctx.symlink(rctx.path(Label("//tools/lint:" + file)), file)
-    result = rctx.execute([npm, "ci", "--silent", "--ignore-scripts", "--no-audit", "--no-fund"], timeout = 600)
-    if result.return_code != 0:
-        fail(NO_NPM_ERR.format(found = result.stderr or result.stdout))
+    install_npm_packages(rctx, "//tools/lint", NO_NPM_ERR)
     os = {"linux": "linux", "mac os x": "darwin"}.get(rctx.os.name, rctx.os.name)
     arch = {"aarch64": "arm64", "x86_64": "amd64"}.get(rctx.os.arch, rctx.os.arch)
     rctx.symlink("node_modules/@bazel/buildifier/buildifier-{}_{}".format(os, arch), "buildifier")
