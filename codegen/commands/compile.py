@@ -86,7 +86,11 @@ _SAMPLES = flags.DEFINE_string(
 )
 _CHECK = flags.DEFINE_string("check", None, "Where to write the source of that program.", flag_values=FLAGS)
 _SCRATCH_BYTES = flags.DEFINE_integer(
-    "scratch_bytes", 0, "The bytes of scratch memory of that program.", lower_bound=0, flag_values=FLAGS
+    "scratch_bytes",
+    None,
+    "The bytes of scratch memory that kernels need, or with --check, that the program gives. Default: not known.",
+    lower_bound=0,
+    flag_values=FLAGS,
 )
 _ATOL = flags.DEFINE_float("atol", None, "The absolute tolerance. Default: by dtype.", flag_values=FLAGS)
 _RTOL = flags.DEFINE_float("rtol", None, "The relative tolerance. Default: by dtype.", flag_values=FLAGS)
@@ -117,12 +121,13 @@ def run() -> None:
         names,
         constants_by_pointer=_BY_POINTER.value,
         is_small=_OPTIMIZE.value == "size",
+        scratch_bytes=_SCRATCH_BYTES.value,
         lines=known,
     )
     if _CHECK.value:
         tolerance = check.AskedTolerance(_ATOL.value, _RTOL.value, _MIN_SNR.value)
         samples = tensor_data_reader.read(_given(_SAMPLES))
-        checked = check.CheckProgram(program, names, samples, tolerance, _SCRATCH_BYTES.value)
+        checked = check.CheckProgram(program, names, samples, tolerance, _SCRATCH_BYTES.value or 0)
         Path(_CHECK.value).write_text(checked.source())
         _write_constants(checked.symbol, checked.constants)
         return
@@ -151,6 +156,7 @@ def compiled(
     *,
     constants_by_pointer: bool,
     is_small: bool = False,
+    scratch_bytes: int | None = None,
     lines: Origins = origins.NONE,
 ) -> files.Program:
     """Returns a program in C++.
@@ -162,6 +168,7 @@ def compiled(
         names: the names in the files.
         constants_by_pointer: whether the application gives the address of the constants.
         is_small: whether calls with fixed sizes are loops, where the generator has loops for the operator.
+        scratch_bytes: the bytes of scratch memory that kernels need; None if they are not known.
         lines: the lines of Python behind the instructions, if they are known.
 
     Raises:
@@ -176,7 +183,13 @@ def compiled(
         raise InputError(findings)
     content = program_content_reader.read(path, names.program)
     return files.Program(
-        content, library.operators, names, constants_by_pointer, is_small=is_small, lines=lines
+        content,
+        library.operators,
+        names,
+        constants_by_pointer,
+        is_small=is_small,
+        scratch_bytes=scratch_bytes,
+        lines=lines,
     )
 
 

@@ -82,6 +82,7 @@ class Program:
         names: the names in the files.
         constants_by_pointer: whether the application gives the address of the constants.
         is_small: whether calls with fixed sizes are loops or calls of kernels/fixed, where there are such.
+        scratch_bytes: the bytes of scratch memory that kernels need; None if they are not known.
         lines: the lines of Python behind the instructions, if they are known.
 
     Raises:
@@ -96,6 +97,7 @@ class Program:
         constants_by_pointer: bool,
         *,
         is_small: bool = False,
+        scratch_bytes: int | None = None,
         lines: Origins = origins.NONE,
     ) -> None:
         self._lines = lines
@@ -119,6 +121,11 @@ class Program:
                 )
             )
         self._calls = [Calls(method, is_small=is_small) for method in self.methods]
+        # Calls without kernels need none.
+        self.scratch_bytes = {
+            method.class_name: scratch_bytes if calls.has_context else 0
+            for method, calls in zip(self.methods, self._calls, strict=True)
+        }
 
     def header(self) -> str:
         classes = "\n".join(self._class(method) for method in self.methods)
@@ -187,6 +194,7 @@ class Program:
 
     def _c_method(self, method: Method, template: str) -> str:
         name = f"{self._names.cpp_namespace}_{method.class_name}"
+        scratch_bytes = self.scratch_bytes[method.class_name]
         state = f"::{self._names.cpp_namespace}::SharedState"
         memories = ["void* memory", *(["void* state"] if method.shares_state else [])]
         functions = c_interface.declarations if template == "c_method.h" else c_interface.definitions
@@ -197,6 +205,7 @@ class Program:
             class_name=f"::{self._names.cpp_namespace}::{method.class_name}",
             words=c_interface.object_words(method),
             memory_bytes=c_interface.memory_bytes(method),
+            scratch_bytes=f"  {name}_scratch_bytes = {scratch_bytes},\n" if scratch_bytes is not None else "",
             sizes=c_interface.sizes(method, name),
             has_state=int(bool(method.state())),
             parameters=", ".join([f"{name}* self", *memories, *self._parameters()]),
@@ -212,6 +221,7 @@ class Program:
             for i, size in enumerate(method.own_memories, 1)
         )
         private = members.private
+        scratch_bytes = self.scratch_bytes[method.class_name]
         if method.dynamic:
             ranks = sum(len(method.tensor(index).sizes) for index in method.dynamic)
             private += (
@@ -225,6 +235,12 @@ class Program:
             planned=planned,
             parameters=", ".join(self._parameters(method)),
             has_state="true" if method.state() else "false",
+            scratch_bytes=(
+                "  /// The bytes of scratch memory that a call needs.\n"
+                f"  static constexpr size_t kScratchBytes = {scratch_bytes};\n\n"
+                if scratch_bytes is not None
+                else ""
+            ),
             interface=members.public,
             memory_count=method.memory_count,
             private=private,

@@ -15,6 +15,8 @@ def text(program: Program, label: str) -> str:
     lines = [f"Memory of {label} in bytes"]
     for method in program.methods:
         lines += ["", f"Method {method.title}", *_method(method)]
+        scratch_bytes = program.scratch_bytes[method.class_name]
+        lines += [f"  scratch memory  {scratch_bytes:,}"] if scratch_bytes is not None else []
     if program.shared_bytes is not None:
         lines += ["", f"State that the methods share  {program.shared_bytes:,}"]
     lines += ["", f"Constants of all methods  {len(program.constants.content()):,}"]

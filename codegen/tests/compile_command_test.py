@@ -526,6 +526,17 @@ class CTest(TestCase):
         ):
             self.assertIn(f"{line}\n", header)
 
+    def test_scratch_memory(self) -> None:
+        out = _planned(16)
+        self.compile({"forward": Method([_relu(_planned(0), out)], memory=(64,))}, "--scratch_bytes=1234")
+        self.assertIn("  static constexpr size_t kScratchBytes = 1234;\n", self.text("header"))
+        self.assertIn("  model_Forward_scratch_bytes = 1234,\n", self.text("c_header"))
+        self.assertIn("  scratch memory  1,234\n", self.text("memory"))
+
+    def test_no_scratch_memory_without_kernels(self) -> None:
+        self.assertIn("kScratchBytes = 0;", self.header(Method([], memory=(64,))))
+        self.assertNotIn("kScratchBytes", self.header(Method([_relu(_planned(0), _planned(16))], memory=(64,))))
+
     def test_planned_memory(self) -> None:
         """Each planned memory begins at a multiple of 64, and no type of C++ is empty."""
         for sizes, expected in (((65, 0, 64), 256), ((), 1)):

@@ -11,6 +11,9 @@ namespace compiled_program::check {
 
 namespace {
 
+// Of ExecuTorch's Error.
+constexpr uint32_t kMemoryAllocationFailed = 0x21;
+
 void write(const char* text) { write_to_console(text); }
 
 void write_integer(int64_t number) {
@@ -128,7 +131,7 @@ void Check::copy(void* to, size_t offset, size_t bytes) {
   }
 }
 
-bool Check::succeeded(Status status, const char* operator_name, const char* source_line) {
+bool Check::succeeded(Status status, const char* operator_name, const char* source_line, size_t scratch_bytes) {
   if (status.ok()) {
     return true;
   }
@@ -147,6 +150,11 @@ bool Check::succeeded(Status status, const char* operator_name, const char* sour
       write(", of ");
       write(source_line);
     }
+  }
+  if (status.error == kMemoryAllocationFailed) {
+    write(", which needs ");
+    write_integer(static_cast<int64_t>(scratch_bytes));
+    write(" bytes of scratch memory: raise scratch_bytes");
   }
   write("\n");
   return false;

@@ -66,13 +66,14 @@ class Check {
   /// Copies an input from the samples.
   void copy(void* to, size_t offset, size_t bytes);
 
-  /// Writes a failure of a call.
-  bool succeeded(Status status, const char* operator_name = "", const char* source_line = "");
+  /// Writes a failure of a call. `scratch_bytes` is the scratch memory that the call asked for.
+  bool succeeded(Status status, const char* operator_name = "", const char* source_line = "", size_t scratch_bytes = 0);
 
   template <typename Method>
   bool run(Method& method) {
     const Status status = method.run();
-    return succeeded(status, Method::operator_name(status.instruction), Method::source_line(status.instruction));
+    return succeeded(status, Method::operator_name(status.instruction), Method::source_line(status.instruction),
+                     method.scratch_used());
   }
 
   /// Compares the elements of an output with the expected ones in the samples.

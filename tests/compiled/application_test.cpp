@@ -10,6 +10,8 @@
 
 #include "tests/compiled/lenet.h"
 #include "tests/compiled/lenet_by_pointer.h"
+#include "tests/compiled/lenet_small.h"
+#include "tests/compiled/lenet_with_scratch.h"
 #include "tests/compiled/methods.h"
 #include "tests/compiled/shapes.h"
 #include "tests/compiled/state.h"
@@ -19,6 +21,10 @@ namespace {
 constexpr uint32_t kNotSupported = 0x10, kInvalidArgument = 0x12, kMemoryAllocationFailed = 0x21;
 
 alignas(64) uint8_t scratch[1 << 20];
+
+// Loops need no scratch memory.
+static_assert(lenet_small::Forward::kScratchBytes == 0);
+static_assert(lenet_with_scratch::Forward::kScratchBytes == 24576);
 
 TEST(Application, Sizes) {
   static shapes::Forward::Memory memory;

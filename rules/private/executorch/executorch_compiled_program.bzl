@@ -97,6 +97,7 @@ def _executorch_compiled_program_impl(ctx):
         native_functions = "/".join([part for part in [library_label.package, library_label.name, "NativeFunctions.h"] if part]),
         program = program_of(ctx.attr.program),
         program_name = label_text(ctx.attr.program.label),
+        scratch_bytes = ctx.attr.scratch_bytes,
     )
     args = _compile_args(ctx, compiled)
     origins = [compiled.program.origins] if compiled.program.origins else []
@@ -113,6 +114,8 @@ def _executorch_compiled_program_impl(ctx):
     is_small = (ctx.attr.optimize or ctx.attr._optimize[BuildSettingInfo].value) == "size"
     if is_small:
         args.add("--optimize=size")
+    if ctx.attr.scratch_bytes >= 0:
+        args.add(ctx.attr.scratch_bytes, format = "--scratch_bytes=%s")
     run_codegen(
         ctx,
         args,
@@ -186,6 +189,12 @@ The program must not delegate to backends and must not have constants in other f
             allow_single_file = [".pte"],
             mandatory = True,
         ),
+        "scratch_bytes": attr.int(
+            doc = "The bytes of scratch memory that kernels need, for `kScratchBytes` of the header. The test of the program gives the " +
+                  "kernels this much. Default: not known, except that a method without calls of the library's kernels needs none. The " +
+                  "test then prints how many bytes kernels used.",
+            default = -1,
+        ),
         "_fixed": attr.label(
             default = "//kernels/fixed",
             providers = [CcInfo],
@@ -222,7 +231,7 @@ def _link_check(ctx):
     args.add(source, format = "--check=%s")
     args.add(samples, format = "--constants=%s")
     args.add_all(samples_source, format_each = "--constants_source=%s")
-    args.add(ctx.attr.scratch_bytes, format = "--scratch_bytes=%s")
+    args.add(ctx.attr.scratch_bytes or max(compiled.scratch_bytes, 0) or 1 << 26, format = "--scratch_bytes=%s")
     for attribute in ["atol", "rtol", "min_snr"]:
         if getattr(ctx.attr, attribute):
             args.add(getattr(ctx.attr, attribute), format = "--" + attribute + "=%s")
@@ -297,8 +306,8 @@ planned memory.""",
             executable = True,
         ),
         "scratch_bytes": attr.int(
-            doc = "The bytes of scratch memory for kernels. The test prints how many were used. Default: 64 MiB.",
-            default = 1 << 26,
+            doc = "The bytes of scratch memory for kernels. The test prints how many were used. Default: `scratch_bytes` of the " +
+                  "program, or 64 MiB.",
         ),
         "_check": attr.label(
             default = "//runtime/compiled:check",
