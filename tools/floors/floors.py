@@ -34,6 +34,7 @@ FLOORS: tuple[tuple[str, ...], ...] = (
         "diagnostics",
         "kernels/attention",
         "kernels/convolution",
+        "kernels/fixed",
         "kernels/quantize",
         "rules/private/providers",
         "rules/private/toolchains",
