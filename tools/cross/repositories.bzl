@@ -1,7 +1,8 @@
-"""Repositories of GCC for other platforms and of clang for libFuzzer, from Debian's packages."""
+"""Repositories of compilers for other platforms and of clang for libFuzzer, from Debian's packages; Zig is from PyPI."""
 
 load("//tools/debian:packages.bzl", "extract_debian_packages")
 load(":emscripten.bzl", "emscripten_repository")
+load(":zig.bzl", "zig_repository")
 
 NO_COMPILER_ERR = """could not install a compiler for {target}: {{found}}.
 
@@ -108,7 +109,7 @@ clang_repository = repository_rule(
 )
 
 def cross_repositories():
-    """Declares `clang_libfuzzer`, `emscripten` and the compilers `gcc_*`."""
+    """Declares `clang_libfuzzer`, `emscripten`, the compilers `gcc_*` and `zig`."""
     clang_repository(
         name = "clang_libfuzzer",
         build_file = "//tools/cross:clang_libfuzzer.BUILD.bazel",
@@ -194,3 +195,4 @@ def cross_repositories():
         target = "x86_64-w64-mingw32",
         variant = "-win32",
     )
+    zig_repository(name = "zig")
