@@ -243,6 +243,8 @@ class Program:
             ),
             interface=members.public,
             memory_count=method.memory_count,
+            # Clang warns of private members that no function reads.
+            unused="[[maybe_unused]] " if scratch_bytes == 0 else "",
             private=private,
         )
 

@@ -1,11 +1,8 @@
 #include "examples/web/digits_compiled.h"
 
-// The memory of the program. Nothing is allocated.
-static digits_compiled::Forward::Memory memory;
-alignas(64) static unsigned char scratch[1 << 16];
-
 static digits_compiled::Forward& digits() {
-  static digits_compiled::Forward program(memory, scratch, sizeof(scratch));
+  static digits_compiled::Forward::Memory memory;
+  static digits_compiled::Forward program(memory, /*scratch=*/nullptr, /*scratch_bytes=*/0);
   return program;
 }
 
