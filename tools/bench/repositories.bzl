@@ -8,7 +8,7 @@ load("//tools/npm:packages.bzl", "install_npm_packages")
 NO_ONNXRUNTIME_WEB_ERR = """could not install onnxruntime-web from npm: {found}.
 
 Likely cause: npm is not installed, or reaches no registry.
-Fix: install npm (Debian: apt-get install npm); //tools/bench/web:web_bench is the only program that needs the package."""
+Fix: install npm (Debian: apt-get install npm); //tools/bench:web_bench is the only program that needs the package."""
 
 NO_HIGHWAY_ERR = """Highway could not be had: {found}.
 

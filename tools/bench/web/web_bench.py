@@ -1,6 +1,6 @@
 """Compares compiled programs as WebAssembly with ONNX Runtime for browsers, on one thread of node.
 
-    tools/bazel run //tools/bench/web:web_bench
+    tools/bazel run //tools/bench:web_bench
 
 Writes a section of docs/benchmarks.md.
 """
@@ -31,15 +31,15 @@ _ALLOWED = 1e-4
 _CODE = 10  # The number of the section.
 _PEER = "ONNX Runtime"
 _TEXT = """\
-## WebAssembly
+## ONNX Runtime for browsers
 
-Compiled programs, built by Emscripten with SIMD128, and ONNX Runtime for browsers (the npm package
+Compiled programs as WebAssembly, built by Emscripten with SIMD128, and ONNX Runtime for browsers (the npm package
 `onnxruntime-web`), which run the same models with the same weights. Both run on one thread of node {node}, in turns
 ({processor}). A time is the median of 15 rounds of 5 calls. The first call includes the load of the program or the
 model. A download is all files that a page needs, compressed by gzip: the weights and, of ONNX Runtime, {runtime} KB,
 of our programs, {code} of code.
 
-    tools/bazel run //tools/bench/web:web_bench
+    tools/bazel run //tools/bench:web_bench
 
 {table}
 """
