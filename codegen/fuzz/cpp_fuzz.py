@@ -170,7 +170,7 @@ class _Library:
         self._compile_program()
         whole = self._directory / "whole.cpp"
         whole.write_text("".join(f'#include "{name}"\n' for name in sources))
-        others = ("KernelAdapters.cpp", "CompiledProgram.cpp")
+        others = ("KernelAdapters.cpp", "CompiledProgram.cpp", "CompiledProgram_c.cpp")
         return "".join(self._compiler.errors(path) for path in (whole, *(self._directory / name for name in others)))
 
     def _compile_program(self) -> None:
@@ -184,7 +184,13 @@ class _Library:
                 methods[name.removeprefix("ops::").removesuffix(".out")] = method
         program = self._directory / "program.pte"
         program.write_bytes(programs.build(methods or {"forward": programs.Method([])}))
-        outputs = {"header": "CompiledProgram.h", "source": "CompiledProgram.cpp", "constants": "constants.bin"}
+        outputs = {
+            "header": "CompiledProgram.h",
+            "source": "CompiledProgram.cpp",
+            "c_header": "CompiledProgram_c.h",
+            "c_source": "CompiledProgram_c.cpp",
+            "constants": "constants.bin",
+        }
         command = [
             "--label=//odd package:3 odd.library",
             f"--program={program}",
