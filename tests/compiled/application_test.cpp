@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "runtime/kernel_api/threads.h"
 #include "tests/compiled/lenet.h"
 #include "tests/compiled/lenet_by_pointer.h"
 #include "tests/compiled/lenet_small.h"
@@ -107,6 +108,34 @@ TEST(Application, ConstantsByPointer) {
   ASSERT_TRUE(method.run().ok());
   ASSERT_TRUE(other.run().ok());
   EXPECT_EQ(std::memcmp(method.output0(), other.output0(), lenet::Forward::kOutput0Bytes), 0);
+}
+
+TEST(Application, ThreadsOfTheApplication) {
+  using rules_executorch::ThreadFunction;
+  static lenet::Forward::Memory memory;
+  lenet::Forward method(memory, scratch, sizeof(scratch));
+  const auto run = [&method] {
+    for (int i = 0; i < 28 * 28; ++i) {
+      method.input0()[i] = static_cast<float>(i % 5);
+    }
+    EXPECT_TRUE(method.run().ok());
+    return std::vector<float>(method.output0(), method.output0() + 10);
+  };
+  const std::vector<float> expected = run();
+  static int64_t parts_run = 0;
+  const rules_executorch::ThreadPool pool = {[]() -> int64_t { return 3; },
+                                             [](int64_t begin, int64_t end, int64_t parts, ThreadFunction function) {
+                                               for (int64_t part = 0; part < parts; ++part, ++parts_run) {
+                                                 function(part % 3,
+                                                          rules_executorch::part_begin(begin, end, parts, part),
+                                                          rules_executorch::part_begin(begin, end, parts, part + 1));
+                                               }
+                                             },
+                                             /*use_threads=*/nullptr};
+  rules_executorch::set_thread_pool(&pool);
+  EXPECT_EQ(run(), expected);
+  rules_executorch::set_thread_pool(nullptr);
+  EXPECT_GT(parts_run, 0);
 }
 
 TEST(Application, Methods) {
