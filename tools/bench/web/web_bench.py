@@ -8,7 +8,6 @@ Writes a section of docs/benchmarks.md.
 from __future__ import annotations
 
 import gzip
-import importlib
 import json
 import os
 import subprocess
@@ -21,11 +20,12 @@ import torch
 from absl import app
 
 from tools.bench import report
+from tools.bench.web import models
 
 _MODELS = {
-    "mobilenet_v2_small": ("MobileNetV2 0.35, 96", "tools.bench.web.mobilenet_v2_small"),
-    "mobilenet_v2": ("MobileNetV2 1.0, 224", "examples.models.mobilenet_v2"),
-    "bert_layer": ("a layer of BERT, 64 tokens", "tools.bench.web.bert_layer"),
+    "mobilenet_v2_small": ("MobileNetV2 0.35, 96", models.mobilenet_v2_small),
+    "mobilenet_v2": ("MobileNetV2 1.0, 224", models.mobilenet_v2),
+    "bert_layer": ("a layer of BERT, 64 tokens", models.bert_layer),
 }
 _ALLOWED = 1e-4
 _CODE = 10  # The number of the section.
@@ -78,9 +78,9 @@ def _compressed_code(program: Path) -> int:
 
 
 def _row(program: Path, peer: Sequence[Path]) -> list[object]:
-    title, module_name = _MODELS[program.stem]
+    title, get_model = _MODELS[program.stem]
     torch.manual_seed(0)  # As an export does, so that the weights are the same.
-    module, (sample,) = importlib.import_module(module_name).get_model()
+    module, (sample,) = get_model()
     (main,) = [file for file in peer if file.name == "ort.wasm.min.mjs"]
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
