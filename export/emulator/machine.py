@@ -282,6 +282,10 @@ class Machine:
         target: Held = self._values[step.target]
         source = self._read(step.source, "a result of the loop's body")
         index = self._values[step.index]
+        # The runtime copies bytes.
+        for held in (target, self._values[step.source]):
+            if not is_contiguous(held):
+                raise self._fault("a loop copies tensors that are not contiguous")
         before = [self._read(step.target, "the results of earlier iterations")[:index]] if index else []
         # The runtime grows the tensor by one element per iteration.
         target.is_static = False

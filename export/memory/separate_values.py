@@ -1,8 +1,10 @@
-"""Copies the values that ExecuTorch's memory plan would let another value overwrite.
+"""Copies the values that ExecuTorch's memory plan would let another value overwrite, or that its loops would misread.
 
 - The branches of a `cond` have memory that the branches of the next `cond`, and the body of the next loop, use again.
   The result of a `cond` lies in this memory, and ExecuTorch plans other memory for its views.
 - ExecuTorch refuses a view of the result of a loop: the sizes of the result may vary, those of the view may not.
+- A loop copies the bytes of the results of its body, one after another, to the results of the loop, whatever the dim orders
+  are. Results of the body become contiguous, as those of the loop are.
 - At the end of a method, ExecuTorch copies new values to buffers and to inputs, one after another. A value that lies in
   a buffer which is copied to before is lost, and so is an output that lies in such a buffer. If the new value of a
   buffer is another buffer or an input, ExecuTorch copies nothing.
@@ -20,9 +22,11 @@ from torch.fx import GraphModule, Node
 
 from export.graph_passes import graphs
 from export.graph_passes.aliases import Aliases, outputs
-from export.graph_passes.calls import ViewCopy
+from export.graph_passes.calls import ToDimOrderCopy, ViewCopy
 
 _COND = torch.ops.higher_order.cond
+_MAP = torch.ops.higher_order.map_impl
+_SCAN = torch.ops.higher_order.scan
 _CLONE = graphs.EDGE.dim_order_ops._clone_dim_order.default
 
 
@@ -43,8 +47,28 @@ def _separate_results(module: GraphModule) -> None:
         for result in list(flow.users):
             if result.target is operator.getitem and (is_overwritten or any(map(_is_view, result.users))):
                 _copy(result, result.next, list(result.users))
+        if flow.target in (_MAP, _SCAN):
+            _lay_out_rows(module, flow)
     if flows:
         module.recompile()
+
+
+def _lay_out_rows(module: GraphModule, loop: Node) -> None:
+    """Makes the results of a loop's body contiguous, except those that the next iteration reads."""
+    body, first = loop.args[:2]
+    assert isinstance(body, Node), f"{loop} has no body"
+    graph_module = module.get_submodule(str(body.target))
+    assert isinstance(graph_module, GraphModule), f"{body} is no graph"
+    end = graph_module.graph.output_node()
+    carried = len(first) if loop.target is _SCAN else 0  # type: ignore[arg-type]
+    (results,) = end.args
+    rows = list(results)  # type: ignore[arg-type]
+    for i, row in enumerate(rows[carried:], carried):
+        value = graphs.value(row)
+        if not graphs.is_contiguous(value):
+            rows[i] = ToDimOrderCopy(row, dim_order=tuple(range(value.dim()))).insert(end, value.contiguous())
+    end.args = (type(results)(rows),)  # type: ignore[call-arg,arg-type]
+    graph_module.recompile()
 
 
 def _is_control_flow(node: Node) -> bool:

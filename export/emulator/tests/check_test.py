@@ -162,6 +162,13 @@ class CheckTest(case.TestCase):
                 self.assert_refused(functools.partial(self.export, source, *names), "wrong-program model.py:14:1")
         self.assertEqual(self.export(source, "default").warnings, ())
 
+    def test_loop_over_bytes_in_another_order(self) -> None:
+        """ExecuTorch's loops copy the bytes of each row, whatever the dim order of the row is."""
+        source = KINDS["a map of a channels-last input"].source()
+        with mock.patch.object(separate_values, "separate"):
+            self.assert_refused(functools.partial(self.export, source), "wrong-program model.py:13:1")
+        self.assertEqual(self.export(source).warnings, ())
+
     def test_wrong_pass_beside_branches(self) -> None:
         # Each attempt without some of the passes begins with the branches as they were.
         source = KINDS["two conds on one input"].source()

@@ -258,6 +258,7 @@ def _state() -> dict[str, Kind]:
 
 def _control_flow() -> dict[str, Kind]:
     x = ("torch.randn(4, 6)",)
+    image = (f"torch.randn(2, 8, 4, 3){_LAST}",)
     branches = "self.l = nn.Linear(6, 6)"
 
     def cond(inputs: str, then: str, otherwise: str, positive: str = "x0.sum() > 0") -> str:
@@ -335,6 +336,20 @@ def _control_flow() -> dict[str, Kind]:
             "c, y = scan(f, torch.zeros(6), x0, reverse=True)\nreturn c + 1, y",
             x,
             branches,
+        ),
+        "a map of a channels-last input": Kind(
+            "from torch._higher_order_ops.map import map\ny = map(lambda r: r * 2, x0)\nreturn y + x0, y", image
+        ),
+        "a map of channels-last rows": Kind(
+            "from torch._higher_order_ops.map import map\n"
+            "y = map(lambda r: self.l(r), x0.unsqueeze(1))\nreturn y.flatten(1) + 1, y",
+            image,
+            "self.l = nn.Conv2d(8, 16, 3, padding=1)",
+        ),
+        "a scan of a channels-last input": Kind(
+            "from torch._higher_order_ops.scan import scan\n"
+            "c, y = scan(lambda c, a: (c + a, c * a), x0[0] * 0, x0)\nreturn c + 1, y + x0",
+            image,
         ),
         "a view of a map": Kind(
             "from torch._higher_order_ops.map import map\n"
