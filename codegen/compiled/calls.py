@@ -14,8 +14,8 @@ from codegen.model.execution_plan import Instruction, List, Place, Tensor
 from codegen.model.kernel_keys import TensorKind
 from codegen.model.operators import Operator
 
-# The namespace of ExecuTorch's kernels and of those of the same names in //kernels. A kernel of another namespace, such as
-# a user's own kernel of an operator of PyTorch, is always called.
+# The namespace of ExecuTorch's kernels and of those of the same names in //kernels. A kernel of another namespace, such
+# as a user's own kernel of an operator of PyTorch, is always called.
 _STOCK_KERNELS = "torch::executor::native::"
 _TENSOR_LISTS = ("TensorList", "OptionalTensorList")
 # The C++ types of arguments that are numbers.

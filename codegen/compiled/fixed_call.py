@@ -33,7 +33,6 @@ class Operand(NamedTuple):
 
     Attributes:
         name: the name of the C++ variable, a pointer to the elements.
-        index: the index of the value.
         dtype: the dtype in PyTorch's spelling.
         cpp: the C++ type of an element.
         sizes: the sizes.
@@ -41,7 +40,6 @@ class Operand(NamedTuple):
     """
 
     name: str
-    index: int
     dtype: str
     cpp: str
     sizes: tuple[int, ...]
@@ -140,7 +138,7 @@ class FixedCall:
             f"    {const}auto* const {name} = reinterpret_cast<{const}{element.cpp}*>"
             f"(memories_[{place.memory}] + {place.offset});\n"
         )
-        operand = Operand(name, index, element.name, element.cpp, tensor.sizes, tensor.strides)
+        operand = Operand(name, element.name, element.cpp, tensor.sizes, tensor.strides)
         self._declared[index] = operand
         return operand
 
@@ -185,8 +183,12 @@ class FixedCall:
         if value.kind != "IntList":
             return [int(item) for item in value.items]
         items = [self.method.plan.values[int(item)] for item in value.items]
-        require(all(isinstance(item, int) and int(index) not in self.method.numbers
-                    for item, index in zip(items, value.items, strict=True)))
+        require(
+            all(
+                isinstance(item, int) and int(index) not in self.method.numbers
+                for item, index in zip(items, value.items, strict=True)
+            )
+        )
         return [item for item in items if isinstance(item, int)]
 
 

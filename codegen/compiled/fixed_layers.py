@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping, Sequence
+from typing import NamedTuple
 
 from codegen.compiled import fixed_loops
 from codegen.compiled.fixed_call import FixedCall, Operand, axis, float_literal, pair, require
@@ -66,7 +67,7 @@ def _packed_linear(call: FixedCall) -> str:
 def _product(call: FixedCall) -> str:
     """Matrix products, of batches and with an addend as well."""
     is_addmm = call.name == "aten::addmm.out"
-    first, second = (("mat1", "mat2") if is_addmm else ("self", "mat2"))
+    first, second = ("mat1", "mat2") if is_addmm else ("self", "mat2")
     a, b, out = call.floats(first), call.floats(second), call.floats("out")
     require(a.is_contiguous and b.is_contiguous and out.is_contiguous)
     addend, addend_stride = "nullptr", 0
@@ -128,19 +129,20 @@ def _images(operand: Operand) -> str:
     return f"{{{height}, {width}, {batch}, {channel}, {row}, {pixel}}}"
 
 
-def _window(
-    source: Operand,
-    out: Operand,
-    kernel: Sequence[int],
-    stride: Sequence[int],
-    padding: Sequence[int],
-    dilation: Sequence[int],
-) -> str:
+class _Taps(NamedTuple):
+    """Arguments for rows and columns."""
+
+    kernel: Sequence[int]
+    stride: Sequence[int]
+    padding: Sequence[int]
+    dilation: Sequence[int]
+
+
+def _window(source: Operand, out: Operand, taps: _Taps) -> str:
     require(source.sizes[0] == out.sizes[0])
-    axes = (
-        f"{{{k}, {s}, {p}, {d}}}"
-        for k, s, p, d in zip(pair(kernel), pair(stride, kernel), pair(padding, (0,)), pair(dilation, (1,)), strict=True)
-    )
+    sizes = pair(taps.kernel)
+    strides, paddings, dilations = pair(taps.stride, sizes), pair(taps.padding, (0,)), pair(taps.dilation, (1,))
+    axes = (f"{{{', '.join(map(str, one))}}}" for one in zip(sizes, strides, paddings, dilations, strict=True))
     return f"fixed::Window{{{out.sizes[0]}, {_images(source)}, {_images(out)}, {', '.join(axes)}}}"
 
 
@@ -152,9 +154,8 @@ def _convolution(call: FixedCall) -> str:
     source, weight, bias = call.floats("input"), call.floats("weight"), call.optional_floats("bias")
     out = call.floats("out")
     require(len(source.sizes) == 4 and weight.is_contiguous)
-    window = _window(
-        source, out, weight.sizes[2:], call.integers("stride"), call.integers("padding"), call.integers("dilation")
-    )
+    taps = _Taps(weight.sizes[2:], *(call.integers(name) for name in ("stride", "padding", "dilation")))
+    window = _window(source, out, taps)
     groups = call.integer("groups")
     channels = f"{{{groups}, {source.sizes[1] // groups}, {out.sizes[1] // groups}}}"
 
@@ -177,14 +178,15 @@ def _packed_convolution(call: FixedCall) -> str:
         require(addend.sizes == out.sizes and addend.strides == out.strides)
         addend = addend.name
     kernel = call.integers("kernel_size")
-    window = _window(source, out, kernel, call.integers("stride"), call.integers("padding"), call.integers("dilation"))
-    groups, taps = call.integer("groups"), math.prod(kernel)
+    taps = _Taps(kernel, call.integers("stride"), call.integers("padding"), call.integers("dilation"))
+    window = _window(source, out, taps)
+    groups, count = call.integer("groups"), math.prod(kernel)
     inputs, outputs = source.sizes[1] // groups, out.sizes[1] // groups
     if inputs == outputs == 1 and groups > 1:
-        require(weight.sizes == (taps, groups))
+        require(weight.sizes == (count, groups))
         name, channels = "packed_depthwise_convolution", str(groups)
     else:
-        require(weight.sizes == (groups, math.ceil(outputs / _PANEL_COLUMNS), taps * inputs, _PANEL_COLUMNS))
+        require(weight.sizes == (groups, math.ceil(outputs / _PANEL_COLUMNS), count * inputs, _PANEL_COLUMNS))
         name, channels = "packed_convolution", f"{{{groups}, {inputs}, {outputs}}}"
     return _activated(
         call,
@@ -197,8 +199,8 @@ def _quantized_convolution(call: FixedCall) -> str:
     source, out = call.tensor("input"), call.tensor("out")
     require(len(source.sizes) == 4 and _has_adjacent_channels(source) and _has_adjacent_channels(out))
     kernel = call.integers("kernel_size")
-    padding = call.integers("padding")
-    window = _window(source, out, kernel, call.integers("stride"), padding[:2], call.integers("dilation"))
+    taps = _Taps(kernel, call.integers("stride"), call.integers("padding")[:2], call.integers("dilation"))
+    window = _window(source, out, taps)
     groups = call.integer("groups")
     inputs, outputs = source.sizes[1] // groups, out.sizes[1] // groups
     if inputs == outputs == 1:
@@ -211,27 +213,22 @@ def _quantized_convolution(call: FixedCall) -> str:
         weight = _bytes_weight(call, panels, inputs * math.prod(kernel))
         name, channels = "quantized_convolution", f"{{{groups}, {inputs}, {outputs}}}"
     zero_point = f"static_cast<uint8_t>({call.integer('input_zero_point')})"
-    return _call(
-        name, _quantized_input(source), weight, _quantized_output(call, out), window, channels, zero_point
-    )
+    return _call(name, _quantized_input(source), weight, _quantized_output(call, out), window, channels, zero_point)
 
 
 def _max_pool(call: FixedCall) -> str:
     source, out = call.floats("self"), call.floats("out")
     # The kernel does not find the indices.
     require(len(source.sizes) == 4 and not call.is_read("indices"))
-    window = _window(
-        source,
-        out,
-        *(call.integers(name) for name in ("kernel_size", "stride", "padding", "dilation")),
-    )
+    window = _window(source, out, _Taps(*map(call.integers, ("kernel_size", "stride", "padding", "dilation"))))
     return _call("max_pool", source.name, out.name, window, str(out.sizes[1]))
 
 
 def _avg_pool(call: FixedCall) -> str:
     source, out = call.floats("self"), call.floats("out")
     require(len(source.sizes) == 4)
-    window = _window(source, out, *(call.integers(name) for name in ("kernel_size", "stride", "padding")), (1,))
+    taps = _Taps(call.integers("kernel_size"), call.integers("stride"), call.integers("padding"), (1,))
+    window = _window(source, out, taps)
     with_padding = "true" if call.number("count_include_pad") else "false"
     divisor = str(int(call.optional_number("divisor_override") or 0))
     return _call("avg_pool", source.name, out.name, window, str(out.sizes[1]), with_padding, divisor)

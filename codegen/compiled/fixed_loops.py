@@ -299,7 +299,7 @@ def _reduce(call: FixedCall, first: str, step: str, last: str) -> str:
     def body(elements: Sequence[str]) -> str:
         start = elements[0].partition("[")[2].removesuffix("]")
         text = f"const float* const line = {source.name} + {start};\nfloat result = {first};\n"
-        line = Operand("line", source.index, source.dtype, source.cpp, source.sizes, source.strides)
+        line = Operand("line", source.dtype, source.cpp, source.sizes, source.strides)
         walk = Walk(line, tuple(source.strides[d] for d in sorted(reduced)))
         inner = loops(
             [source.sizes[d] for d in sorted(reduced)],
@@ -365,12 +365,12 @@ def _quantize(call: FixedCall) -> str:
     require(out.dtype in ("int8", "uint8") and source.sizes == out.sizes)
     inverse = float_literal(1 / call.number("scale"))
     offset = float_literal(call.number("zero_point"))
-    bounds = float_literal(call.number("quant_min")), float_literal(call.number("quant_max"))
+    least, most = float_literal(call.number("quant_min")), float_literal(call.number("quant_max"))
 
     def body(elements: Sequence[str]) -> str:
         return (
             f"const float x = std::nearbyint({elements[0]} * {inverse}) + {offset};\n"
-            f"{elements[1]} = static_cast<{out.cpp}>(x > {bounds[0]} ? (x < {bounds[1]} ? x : {bounds[1]}) : {bounds[0]});"
+            f"{elements[1]} = static_cast<{out.cpp}>(x > {least} ? (x < {most} ? x : {most}) : {least});"
         )
 
     return loops(out.sizes, [_walk(source, out.sizes), Walk(out, out.strides)], body)

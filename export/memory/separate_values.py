@@ -3,8 +3,8 @@
 - The branches of a `cond` have memory that the branches of the next `cond`, and the body of the next loop, use again.
   The result of a `cond` lies in this memory, and ExecuTorch plans other memory for its views.
 - ExecuTorch refuses a view of the result of a loop: the sizes of the result may vary, those of the view may not.
-- A loop copies the bytes of the results of its body, one after another, to the results of the loop, whatever the dim orders
-  are. Results of the body become contiguous, as those of the loop are.
+- A loop copies the bytes of the results of its body, one after another, to the results of the loop, whatever the dim
+  orders are. Results of the body become contiguous, as those of the loop are.
 - At the end of a method, ExecuTorch copies new values to buffers and to inputs, one after another. A value that lies in
   a buffer which is copied to before is lost, and so is an output that lies in such a buffer. If the new value of a
   buffer is another buffer or an input, ExecuTorch copies nothing.
@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Iterator
+from typing import Any
 
 import torch
 from executorch.exir.delegate import executorch_call_delegate
@@ -62,12 +63,13 @@ def _lay_out_rows(module: GraphModule, loop: Node) -> None:
     end = graph_module.graph.output_node()
     carried = len(first) if loop.target is _SCAN else 0  # type: ignore[arg-type]
     (results,) = end.args
-    rows = list(results)  # type: ignore[arg-type]
+    assert isinstance(results, (list, tuple)), f"{end} has no results"
+    rows: list[Any] = list(results)
     for i, row in enumerate(rows[carried:], carried):
         value = graphs.value(row)
         if not graphs.is_contiguous(value):
             rows[i] = ToDimOrderCopy(row, dim_order=tuple(range(value.dim()))).insert(end, value.contiguous())
-    end.args = (type(results)(rows),)  # type: ignore[call-arg,arg-type]
+    end.args = (tuple(rows),)
     graph_module.recompile()
 
 

@@ -32,7 +32,8 @@ struct Window {
 
   int32_t taps() const { return y.size * x.size; }
 
-  /// Calls `function(place, out)` for each pixel of the result: with the place of the window, and the offset of the pixel.
+  /// Calls `function(place, out)` for each pixel of the result: with the place of the window, and the offset of the
+  /// pixel.
   template <typename Function>
   void for_each_pixel(const Function& function) const {
     for (int32_t image = 0; image < batch; ++image) {
@@ -52,8 +53,8 @@ struct Window {
     int32_t row;
     int32_t column;
 
-    /// Calls `function(tap, offset)` for each tap: with the offset of the first channel of the tap's pixel, and for taps
-    /// outside of the image with -1.
+    /// Calls `function(tap, offset)` for each tap: with the offset of the first channel of the tap's pixel, and for
+    /// taps outside of the image with -1.
     template <typename Function>
     void for_each_tap(const Function& function) const {
       int32_t tap = 0;

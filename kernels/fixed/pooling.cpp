@@ -42,11 +42,10 @@ void avg_pool(const float* in, float* out, const Window& window, int32_t channel
         }
       });
       if (count_include_pad) {
-        count = padded_count(window.y, place.row, window.in.height) *
-                padded_count(window.x, place.column, window.in.width);
+        count =
+            padded_count(window.y, place.row, window.in.height) * padded_count(window.x, place.column, window.in.width);
       }
-      out[pixel + channel * window.out.channel_stride] =
-          sum / static_cast<float>(divisor != 0 ? divisor : count);
+      out[pixel + channel * window.out.channel_stride] = sum / static_cast<float>(divisor != 0 ? divisor : count);
     }
   });
 }

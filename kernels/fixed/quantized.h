@@ -15,8 +15,8 @@ struct QuantizedInput {
   uint8_t bits;
 };
 
-/// What becomes of sums of products: sum * scale[n] + offset[n]. A byte is rounded to the nearest integer from `minimum`
-/// to `maximum`, and then looked up in `table` if there is a table.
+/// What becomes of sums of products: sum * scale[n] + offset[n]. A byte is rounded to the nearest integer from
+/// `minimum` to `maximum`, and then looked up in `table` if there is a table.
 struct QuantizedOutput {
   void* elements;
   bool is_float;

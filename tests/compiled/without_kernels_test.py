@@ -11,7 +11,7 @@ _SOURCES = [Path(path) for path in os.environ["GENERATED"].split() if path.endsw
 
 class WithoutKernelsTest(absltest.TestCase):
     def test_no_calls(self) -> None:
-        self.assertLen(_SOURCES, 6)
+        self.assertEqual(len(_SOURCES), 6)
         for path in _SOURCES:
             with self.subTest(path.name):
                 self.assertEqual(re.findall(r"\bnative::\w+\(", path.read_text()), [])

@@ -13,6 +13,8 @@ from collections.abc import Iterable, Iterator
 
 # The operators' files of these folders are compiled together, the sources of other folders of kernels/ by folder.
 _OPERATORS = ("kernels/optimized", "kernels/portable", "kernels/quantized")
+# Folders whose sources no unity build compiles.
+_SEPARATE = ("kernels/fixed", "kernels/testing", "kernels/tests")
 _ANONYMOUS = re.compile(r"^namespace \{\n(.*?)^\}  // namespace$", re.DOTALL | re.MULTILINE)
 # Declarations begin at the beginning of a line: clang-format does not indent what is in namespaces.
 _DECLARATION = re.compile(
@@ -42,7 +44,7 @@ def check(tree: pathlib.Path, files: Iterable[str]) -> Iterator[str]:
     headers: dict[str, str] = {}
     for file in files:
         folder, _, name = file.rpartition("/")
-        if not folder.startswith("kernels/") or folder.startswith(("kernels/testing", "kernels/tests")):
+        if not folder.startswith("kernels/") or folder.startswith(_SEPARATE):
             continue
         if folder.rpartition("/")[2] == "tests":
             continue

@@ -16,7 +16,8 @@ class Block(nn.Module):
 
     def forward(self, x: torch.Tensor) -> torch.Tensor:
         y = self.depthwise(self.expand(x))
-        return x + self.project(y * self.gate(y))
+        result: torch.Tensor = x + self.project(y * self.gate(y))
+        return result
 
 
 def get_model() -> tuple[nn.Module, tuple[torch.Tensor]]:

@@ -9,7 +9,8 @@ from torch import nn
 class Branches(nn.Module):
     def forward(self, x: torch.Tensor, y: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
         def inner(v: torch.Tensor) -> torch.Tensor:
-            return torch.cond(v.sum() > 2, lambda w: w * 3, lambda w: w - 1, (v,))
+            result: torch.Tensor = torch.cond(v.sum() > 2, lambda w: w * 3, lambda w: w - 1, (v,))
+            return result
 
         z = torch.cond(x.sum() > 0, inner, lambda v: v.sin(), (x,))
         return z, z @ y

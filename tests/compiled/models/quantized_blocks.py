@@ -20,7 +20,8 @@ class Residual(nn.Module):
         )
 
     def forward(self, x: torch.Tensor) -> torch.Tensor:
-        return x + self.layers(x)
+        y: torch.Tensor = x + self.layers(x)
+        return y
 
 
 def get_model() -> tuple[nn.Module, tuple[torch.Tensor]]:

@@ -5,8 +5,8 @@
 /// Starts the count of instructions.
 void start_counter();
 
-/// The ticks since start_counter(). The emulator runs with `-icount shift=0`, so that an instruction takes a nanosecond,
-/// and the timer of the board mps2-an500 counts 25 MHz: a tick is 40 instructions.
+/// The ticks since start_counter(). The emulator runs with `-icount shift=0`, so that an instruction takes a
+/// nanosecond, and the timer of the board mps2-an500 counts 25 MHz: a tick is 40 instructions.
 uint32_t counted_ticks();
 
 /// Writes the results of a measurement as a line of JSON.

@@ -111,10 +111,10 @@ def main(argv: list[str]) -> None:
     header = ["program", "code", "constants", "planned and scratch memory", "stack", "instructions"]
     section = (
         "## A Cortex-M7\n\n"
-        "The table has bytes and instructions of one inference on an emulated Cortex-M7 (GCC 12; ours with `-Os`, except"
-        " for the loops of `//kernels/fixed`, which have `-O2`). Code has the functions of the C library that the model"
-        " needs. emx-onnx-cgen is another generator of C for microcontrollers."
-        " Its temporaries are on the stack, and its planned memory is inputs and outputs.\n\n"
+        "The table has bytes and instructions of one inference on an emulated Cortex-M7 (GCC 12; ours with `-Os`,"
+        " except for the loops of `//kernels/fixed`, which have `-O2`). Code has the functions of the C library that"
+        " the model needs. emx-onnx-cgen is another generator of C for microcontrollers. Its temporaries are on the"
+        " stack, and its planned memory is inputs and outputs.\n\n"
         "    tools/bazel run //tools/bench/devices:devices_bench\n\n" + report.table(header, rows())
     )
     print(section)
