@@ -5,6 +5,10 @@
 
 #include "runtime/compiled/compiled_program.h"
 
+#ifdef __SANITIZE_ADDRESS__
+#include <sanitizer/asan_interface.h>
+#endif
+
 // For generated tests of compiled programs, on processors without an operating system as well: no heap, no files.
 namespace compiled_program::check {
 
@@ -29,7 +33,7 @@ struct Bounds {
   double small = 0;
 };
 
-/// Memory between bytes that nobody may change.
+/// Memory between bytes that nobody may change or, with the address sanitizer, read.
 template <typename Memory>
 struct Guarded {
   static constexpr size_t kGuard = 64;
@@ -39,9 +43,17 @@ struct Guarded {
     for (size_t i = 0; i < kGuard; ++i) {
       before[i] = after[i] = kMark;
     }
+#ifdef __SANITIZE_ADDRESS__
+    __asan_poison_memory_region(before, kGuard);
+    __asan_poison_memory_region(after, kGuard);
+#endif
   }
 
   bool is_intact() const {
+#ifdef __SANITIZE_ADDRESS__
+    __asan_unpoison_memory_region(before, kGuard);
+    __asan_unpoison_memory_region(after, kGuard);
+#endif
     bool intact = true;
     for (size_t i = 0; i < kGuard; ++i) {
       intact &= before[i] == kMark && after[i] == kMark;
