@@ -104,7 +104,6 @@ _BY_HAND = {
     "tools/bazel run //export/fuzz:fuzz_compiled *": "compiles thousands of programs; a test compiles 8",
     "tools/bazel run //runtime/fuzz:program_fuzz *": "runs a million programs; a test runs 5,000",
     "tools/bazel run //tools/bench:*": "measures for minutes",
-    "tools/bazel run //tools/bench/devices:*": "compares with the C of a package",
     "tools/bazel run //tools/bench/peers:*": "exports a model of full size",
     "tools/bazel run //tests/remote*": "starts a remote execution engine, whose programs come from package mirrors",
     "tools/bazel run //tools/lint*": "needs the source tree; .ci/run runs it",

@@ -1,6 +1,6 @@
 """Measures compiled programs on an emulated Cortex-M7, beside the C that emx-onnx-cgen writes.
 
-    tools/bazel run //tools/bench/devices:devices_bench
+    tools/bazel run //tools/bench:devices_bench
 
 Each image runs one inference of the same inputs. The emulator counts instructions (`-icount shift=0`). Code is the
 text of an image without the constants, and without the text of an image that has no model. Writes a section of
@@ -115,7 +115,7 @@ def main(argv: list[str]) -> None:
         " except for the loops of `//kernels/fixed`, which have `-O2`). Code has the functions of the C library that"
         " the model needs. emx-onnx-cgen is another generator of C for microcontrollers. Its temporaries are on the"
         " stack, and its planned memory is inputs and outputs.\n\n"
-        "    tools/bazel run //tools/bench/devices:devices_bench\n\n" + report.table(header, rows())
+        "    tools/bazel run //tools/bench:devices_bench\n\n" + report.table(header, rows())
     )
     print(section)
     root = os.environ.get("BUILD_WORKSPACE_DIRECTORY")

@@ -202,9 +202,15 @@ class SiteTest(absltest.TestCase):
             self.assertEqual([f"docs/rules.html#{rule.replace('_', '-')}"], self._first_results([attribute]))
 
     def test_search_finds_what_is_not_supported(self) -> None:
-        queries = ("Windows", "macOS", "Android", "iOS", "LLM runners", "WebAssembly", "training on a device")
+        queries = ("LLM runners", "training on a device")
         for query, first in zip(queries, self._first_results(queries), strict=True):
             self.assertStartsWith(first, "docs/not_supported.html", query)
+
+    def test_search_finds_platforms(self) -> None:
+        """One page says what runs on a platform, the other one what does not."""
+        queries = ("Windows", "macOS", "Android", "iOS", "WebAssembly")
+        for query, first in zip(queries, self._first_results(queries), strict=True):
+            self.assertRegex(first, r"^docs/(not_supported|platforms)\.html", query)
 
     def test_copy_buttons(self) -> None:
         blocks, copied = self._asked("index.html", _COPIED.format())
