@@ -1,5 +1,5 @@
 #include "runtime/compiled/console.h"
-#include "tests/platforms/bare_metal/board.h"
+#include "examples/microcontroller/board.h"
 
 namespace compiled_program {
 

@@ -2,12 +2,17 @@
 
 _PLATFORMS = "//command_line_option:platforms"
 _INSTRUCTION_SETS = "//rules:instruction_sets"
+_OPTIMIZE = "//rules:optimize"
 
 # The flag instruction_sets of the command line is for the host processor, so the transition resets it.
 _platform_transition = transition(
-    implementation = lambda _, attr: {_INSTRUCTION_SETS: ["all"], _PLATFORMS: [str(attr.platform)]},
+    implementation = lambda _, attr: {
+        _INSTRUCTION_SETS: ["all"],
+        _OPTIMIZE: attr.optimize,
+        _PLATFORMS: [str(attr.platform)],
+    },
     inputs = [],
-    outputs = [_INSTRUCTION_SETS, _PLATFORMS],
+    outputs = [_INSTRUCTION_SETS, _OPTIMIZE, _PLATFORMS],
 )
 
 def _for_platform_impl(ctx):
@@ -22,6 +27,10 @@ for_platform = rule(
     doc = "A target that is built for another platform, for the data of a test.",
     implementation = _for_platform_impl,
     attrs = {
+        "optimize": attr.string(
+            doc = "What compiled programs are optimized for. Default: speed.",
+            default = "speed",
+        ),
         "platform": attr.label(
             doc = "The platform.",
             mandatory = True,

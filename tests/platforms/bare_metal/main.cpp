@@ -6,7 +6,7 @@
 #include <executorch/runtime/kernel/kernel_runtime_context.h>
 #include <executorch/runtime/kernel/operator_registry.h>
 
-#include "tests/platforms/bare_metal/board.h"
+#include "examples/microcontroller/board.h"
 #include "tests/platforms/bare_metal/quickstart_lib/RegisterKernels.h"
 
 namespace {

@@ -10,7 +10,7 @@
 #include <cstring>
 #include <optional>
 
-#include "tests/platforms/bare_metal/board.h"
+#include "examples/microcontroller/board.h"
 
 namespace executorch::runtime {
 

@@ -1,6 +1,6 @@
 #include "tools/bench/devices/counter.h"
 
-#include "tests/platforms/bare_metal/board.h"
+#include "examples/microcontroller/board.h"
 
 namespace {
 

@@ -3,7 +3,7 @@
 #include <cstdint>
 
 #include PROGRAM_HEADER
-#include "tests/platforms/bare_metal/board.h"
+#include "examples/microcontroller/board.h"
 #include "tools/bench/devices/counter.h"
 
 namespace {

@@ -1,4 +1,4 @@
-#include "tests/platforms/bare_metal/board.h"
+#include "examples/microcontroller/board.h"
 
 #include <algorithm>
 #include <cstddef>
