@@ -39,7 +39,7 @@ _ELSEWHERE = {
     "bazel build --output_groups=selective_build": "//rules/tests:executorch_generated_lib_tests",
     "bazel build --output_groups=times :model": "//export/tests:phases_test",
     "bazel build -c opt --platforms=@rules_executorch//tools/cross:wasm32 :digits.wasm": "//examples/web:browser_test",
-    "bazel build --platforms=@rules_executorch//tools/cross:cortex_m7 * :image": "//examples/microcontroller:image_test",
+    "bazel build --platforms=*:cortex_m7 * :image": "//examples/microcontroller:image_test",
     "bazel build --platforms=//:android_arm64 //app": "//rules/tests:toolchains_tests",
     "bazel build :size*": "//tests/size:size_test",
     "bazel cquery --output=files --output_groups=+samples *": "//tests/downstream:bzlmod_test",

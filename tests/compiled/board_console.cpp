@@ -1,5 +1,5 @@
-#include "runtime/compiled/console.h"
 #include "examples/microcontroller/board.h"
+#include "runtime/compiled/console.h"
 
 namespace compiled_program {
 
