@@ -17,6 +17,7 @@ def _executorch_cc_library_impl(ctx):
     )
     all_deps = [dep[CcInfo] for dep in ctx.attr.implementation_deps] + deps
     compilation_contexts = [dep.compilation_context for dep in all_deps]
+    compilation_contexts += [dep[CcInfo].compilation_context for dep in ctx.attr.header_deps]
     srcs = [file for file in ctx.files.srcs if file.extension != "h"]
     if ctx.attr.unity_build:
         compilation_contexts.append(include_roots(ctx, srcs))
@@ -52,6 +53,10 @@ The sources are compiled with the options for kernels. A `cc_library` would only
         "hdrs": attr.label_list(
             doc = "Headers.",
             allow_files = [".h"],
+        ),
+        "header_deps": attr.label_list(
+            doc = "C++ libraries whose headers only the sources include, and which are not linked.",
+            providers = [CcInfo],
         ),
         "implementation_deps": attr.label_list(
             doc = "C++ libraries whose headers only the sources include. Their include paths come before those of `deps`.",

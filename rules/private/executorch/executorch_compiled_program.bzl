@@ -125,7 +125,7 @@ def _executorch_compiled_program_impl(ctx):
         progress_message = "Compiling a program to C++ for %{label}",
     )
     cc = configure_cc(ctx)
-    support = [ctx.attr._support, ctx.attr._runtime_functions] + ([ctx.attr._fixed] if is_small else [])
+    support = ([ctx.attr._fixed] if is_small else []) + [ctx.attr._support, ctx.attr._runtime_functions]
     support = [dep[CcInfo] for dep in support]
     compilation_context, objects = compile_cc(
         cc,

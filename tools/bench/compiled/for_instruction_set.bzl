@@ -1,6 +1,9 @@
 """Rule for_instruction_set."""
 
-visibility(["//tools/bench/compiled/..."])
+visibility([
+    "//tests/compiled/...",
+    "//tools/bench/compiled/...",
+])
 
 _INSTRUCTION_SETS = "//rules:instruction_sets"
 
@@ -19,7 +22,7 @@ def _for_instruction_set_impl(ctx):
     )]
 
 for_instruction_set = rule(
-    doc = "Targets whose kernels are built for one instruction set only, for the data of a benchmark.",
+    doc = "Targets whose kernels are built for one instruction set only, for the data of a benchmark or a test.",
     implementation = _for_instruction_set_impl,
     attrs = {
         "instruction_set": attr.string(
