@@ -114,6 +114,7 @@ class CheckProgram:
             state="state.content, " if shared else "",
             state_is_intact=" && state.is_intact()" if shared else "",
             buffers="".join(buffers),
+            bounds="  check.run_at_bounds(method);\n" if method.dynamic else "",
             statements="".join(statements),
         )
 

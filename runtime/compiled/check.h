@@ -88,6 +88,16 @@ class Check {
                      method.scratch_used());
   }
 
+  /// Runs a new object, whose inputs have the largest sizes and the elements 0, to see whether the scratch memory is
+  /// enough.
+  template <typename Method>
+  void run_at_bounds(Method& method) {
+    const Status status = method.run();
+    ran_at_bounds(status, Method::operator_name(status.instruction), Method::source_line(status.instruction),
+                  method.scratch_used());
+    method.reset();
+  }
+
   /// Compares the elements of an output with the expected ones in the samples.
   template <typename T>
   void compare(int32_t output, const T* actual, size_t offset, size_t count, const Bounds& bounds) {
@@ -105,6 +115,7 @@ class Check {
   int end() const;
 
  private:
+  void ran_at_bounds(Status status, const char* operator_name, const char* source_line, size_t scratch_bytes);
   void compare_elements(int32_t output, const uint8_t* actual, const uint8_t* expected, size_t count, size_t size,
                         const Bounds& bounds);
   void compare_sizes(int32_t output, const int32_t* actual, const int32_t* expected, size_t rank);
@@ -112,7 +123,7 @@ class Check {
 
   const uint8_t* samples_;
   const char* method_ = "";
-  int32_t sample_ = 0;
+  int32_t sample_ = -1;  // before the first sample
   int32_t compared_ = 0;
   bool failed_ = false;
 };

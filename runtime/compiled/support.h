@@ -109,9 +109,10 @@ class CallContext final : public executorch::runtime::KernelRuntimeContext {
   Scratch scratch_;
 };
 
-// The operators on numbers of ExecuTorch's runtime. Division rounds to the smaller number, as in Python.
+// The operators on numbers of ExecuTorch's runtime. Division rounds to the smaller number, as in Python. Python refuses
+// a division by zero, which here gives 0, and does not end the process.
 
-inline int64_t floor_divide(int64_t a, int64_t b) { return a / b - (a % b != 0 && (a < 0) != (b < 0)); }
+inline int64_t floor_divide(int64_t a, int64_t b) { return b == 0 ? 0 : a / b - (a % b != 0 && (a < 0) != (b < 0)); }
 inline double floor_divide(double a, double b) { return std::floor(a / b); }
 inline int64_t modulo(int64_t a, int64_t b) { return a - floor_divide(a, b) * b; }
 inline double modulo(double a, double b) { return a - floor_divide(a, b) * b; }
