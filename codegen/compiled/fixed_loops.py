@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import NamedTuple
 
 from codegen.compiled.fixed_call import FixedCall, GeneralCallError, Operand, axis, float_literal, require
+from codegen.model.scalar_types import SCALAR_TYPES
 
 _INTEGERS = ("uint8", "int8", "int16", "int32", "int64")
 
@@ -315,7 +316,7 @@ def _reduce(call: FixedCall, first: str, step: str, last: str) -> str:
 
 
 def _without_dtype(call: FixedCall) -> None:
-    require(call.optional_number("dtype") in (None, 6))
+    require(call.optional_number("dtype") in (None, SCALAR_TYPES["Float"]))
 
 
 def statements(call: FixedCall) -> str:
