@@ -14,7 +14,8 @@ Tensor& _adaptive_avg_pool3d_out(KernelRuntimeContext& ctx, const Tensor& in, Ar
   ET_KERNEL_CHECK(ctx, isFloatingType(in.scalar_type()), InvalidArgument, out);
   ET_KERNEL_CHECK(ctx, tensors_have_same_dtype(in, out), InvalidArgument, out);
   ET_KERNEL_CHECK(ctx, pooling.init(in, output_size, 3), InvalidArgument, out);
-  ET_KERNEL_CHECK(ctx, in.sizes()[in.dim() - 4] > 0, InvalidArgument, out);
+  // As PyTorch: only the first dimension may be empty, the batch or the channels of a single volume.
+  ET_KERNEL_CHECK(ctx, in.dim() == 4 || in.sizes()[1] > 0, InvalidArgument, out);
 
   // Resize
   ET_KERNEL_CHECK(ctx, pooling.resize(out, in, 3), InvalidArgument, out);

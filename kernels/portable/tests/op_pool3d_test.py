@@ -76,7 +76,7 @@ class OpPool3dTest(op_tester.OpTest):
             for shape in SHAPES[:2]:
                 for size in ([1, 1, 1], [2, 3, 4], [4, 5, 6], [7, 11, 9], [5], [-1, 2, 2]):
                     pool.judge(op_tester.make_tensor(shape, dtype), size, rounding=op_tester.Rounding.SUM)
-        for shape in SHAPES:
+        for shape in (*SHAPES, (0, 8, 6, 6), (0, 3, 4, 4, 4), (2, 0, 4, 4, 4), (3, 4, 0, 4)):
             pool.judge(op_tester.make_tensor(shape, torch.float32), [2, 3, 2])
         pool.check(torch.ones(3, 4, 4, 4), [0, 2, 2])
 
