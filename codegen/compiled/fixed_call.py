@@ -90,18 +90,19 @@ class FixedCall:
     def floats(self, name: str) -> Operand:
         return self.tensor(name, "float32")
 
-    def optional_floats(self, name: str) -> str:
-        """Returns the variable of an optional tensor of floats, or `nullptr`."""
-        return "nullptr" if self.is_absent(name) else self._contiguous(name).name
+    def optional_floats(self, name: str, count: int) -> str:
+        """Returns the variable of an optional tensor of `count` floats, or `nullptr`."""
+        return "nullptr" if self.is_absent(name) else self.line(name, count)
+
+    def line(self, name: str, count: int, dtype: str = "float32") -> str:
+        """Returns the variable of a contiguous tensor of `count` elements."""
+        operand = self.tensor(name, dtype)
+        require(operand.is_contiguous and operand.numel == count)
+        return operand.name
 
     def is_absent(self, name: str) -> bool:
         """Whether an optional argument is None."""
         return self._value(name) is None
-
-    def _contiguous(self, name: str) -> Operand:
-        operand = self.floats(name)
-        require(operand.is_contiguous)
-        return operand
 
     def tensors(self, name: str) -> list[Operand]:
         value = self._value(name)

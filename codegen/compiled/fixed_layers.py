@@ -46,17 +46,17 @@ def _linear_sizes(source: Operand, out: Operand) -> str:
 
 
 def _linear(call: FixedCall) -> str:
-    source, weight, bias = call.floats("input"), call.floats("weight"), call.optional_floats("bias")
-    out = call.floats("out")
+    source, weight, out = call.floats("input"), call.floats("weight"), call.floats("out")
     sizes = _linear_sizes(source, out)
+    bias = call.optional_floats("bias", out.sizes[-1])
     require(weight.is_contiguous and weight.sizes == (out.sizes[-1], source.sizes[-1]))
     return _call("linear", source.name, weight.name, bias, out.name, sizes, _clamp(*_NO_CLAMP))
 
 
 def _packed_linear(call: FixedCall) -> str:
-    source, weight, bias = call.floats("input"), call.floats("weight"), call.optional_floats("bias")
-    out = call.floats("out")
+    source, weight, out = call.floats("input"), call.floats("weight"), call.floats("out")
     sizes = _linear_sizes(source, out)
+    bias = call.optional_floats("bias", out.sizes[-1])
     panels = math.ceil(out.sizes[-1] / _PANEL_COLUMNS)
     require(weight.is_contiguous and weight.sizes == (panels, source.sizes[-1], _PANEL_COLUMNS))
     return _activated(
@@ -69,7 +69,7 @@ def _product(call: FixedCall) -> str:
     is_addmm = call.name == "aten::addmm.out"
     first, second = ("mat1", "mat2") if is_addmm else ("self", "mat2")
     a, b, out = call.floats(first), call.floats(second), call.floats("out")
-    require(a.is_contiguous and b.is_contiguous and out.is_contiguous)
+    require(a.is_contiguous and b.is_contiguous and out.is_contiguous and len(a.sizes) >= 2 and bool(b.sizes))
     addend, addend_stride = "nullptr", 0
     if is_addmm:
         require(call.number("alpha") == call.number("beta") == 1)
@@ -77,6 +77,7 @@ def _product(call: FixedCall) -> str:
         require(bias.is_contiguous and bias.sizes[-1:] == out.sizes[-1:] and bias.numel in (out.sizes[-1], out.numel))
         addend, addend_stride = bias.name, 0 if bias.numel == out.sizes[-1] else out.sizes[-1]
     *batch, rows, inner = a.sizes
+    require(b.sizes[:-1] == (*batch, inner) and out.sizes == (*batch, rows, b.sizes[-1]))
     sizes = f"{{{math.prod(batch)}, {rows}, {inner}, {b.sizes[-1]}}}"
     return _call("product", a.name, b.name, addend, str(addend_stride), out.name, sizes)
 
@@ -85,7 +86,9 @@ def _quantized_linear(call: FixedCall) -> str:
     source, out = call.tensor("input"), call.tensor("out")
     sizes = _linear_sizes(source, out)
     weight = _bytes_weight(call, math.ceil(out.sizes[-1] / _PANEL_COLUMNS), source.sizes[-1])
-    return _call("quantized_linear", _quantized_input(source), weight, _quantized_output(call, out), sizes)
+    return _call(
+        "quantized_linear", _quantized_input(source), weight, _quantized_output(call, out, out.sizes[-1]), sizes
+    )
 
 
 # Quantized layers.
@@ -104,17 +107,16 @@ def _quantized_input(source: Operand) -> str:
     return f"{{{pointer}, {'0x80' if source.dtype == 'int8' else '0'}}}"
 
 
-def _quantized_output(call: FixedCall, out: Operand) -> str:
+def _quantized_output(call: FixedCall, out: Operand, channels: int) -> str:
     require(out.dtype in ("int8", "uint8", "float32"))
-    scale, offset = call.floats("scale"), call.floats("offset")
+    scale, offset = call.line("scale", channels), call.line("offset", channels)
     table = "nullptr"
     if not call.is_absent("table"):
-        values = call.tensor("table", out.dtype)
-        require(values.numel == 256)
-        table = f"reinterpret_cast<const uint8_t*>({values.name})"
+        require(out.dtype != "float32")
+        table = f"reinterpret_cast<const uint8_t*>({call.line('table', 256, out.dtype)})"
     bounds = f"{float_literal(call.number('quant_min'))}, {float_literal(call.number('quant_max'))}"
     is_float = "true" if out.dtype == "float32" else "false"
-    return f"{{{out.name}, {is_float}, {scale.name}, {offset.name}, {bounds}, {table}}}"
+    return f"{{{out.name}, {is_float}, {scale}, {offset}, {bounds}, {table}}}"
 
 
 # Images.
@@ -146,18 +148,27 @@ def _window(source: Operand, out: Operand, taps: _Taps) -> str:
     return f"fixed::Window{{{out.sizes[0]}, {_images(source)}, {_images(out)}, {', '.join(axes)}}}"
 
 
+def _groups(call: FixedCall, source: Operand, out: Operand) -> tuple[int, int, int]:
+    """Returns the number of groups, and the inputs and the outputs of a group."""
+    groups = call.integer("groups")
+    require(groups > 0 and source.sizes[1] % groups == 0 and out.sizes[1] % groups == 0)
+    return groups, source.sizes[1] // groups, out.sizes[1] // groups
+
+
 def _has_adjacent_channels(operand: Operand) -> bool:
     return operand.sizes[1] == 1 or operand.strides[1] == 1
 
 
 def _convolution(call: FixedCall) -> str:
-    source, weight, bias = call.floats("input"), call.floats("weight"), call.optional_floats("bias")
+    source, weight = call.floats("input"), call.floats("weight")
     out = call.floats("out")
-    require(len(source.sizes) == 4 and weight.is_contiguous)
+    require(len(source.sizes) == len(out.sizes) == 4 and weight.is_contiguous)
     taps = _Taps(weight.sizes[2:], *(call.integers(name) for name in ("stride", "padding", "dilation")))
     window = _window(source, out, taps)
-    groups = call.integer("groups")
-    channels = f"{{{groups}, {source.sizes[1] // groups}, {out.sizes[1] // groups}}}"
+    groups, inputs, outputs = _groups(call, source, out)
+    bias = call.optional_floats("bias", out.sizes[1])
+    require(weight.sizes[:2] == (out.sizes[1], inputs) and len(weight.sizes) == 4)
+    channels = f"{{{groups}, {inputs}, {outputs}}}"
 
     def layer(clamp: str) -> str:
         return _call("convolution", source.name, weight.name, bias, out.name, window, channels, clamp)
@@ -169,19 +180,20 @@ def _convolution(call: FixedCall) -> str:
 
 
 def _packed_convolution(call: FixedCall) -> str:
-    source, weight, bias = call.floats("input"), call.floats("weight"), call.optional_floats("bias")
+    source, weight = call.floats("input"), call.floats("weight")
     addend = "nullptr" if call.is_absent("addend") else call.floats("addend")
     out = call.floats("out")
-    require(len(source.sizes) == 4 and not call.number("transposed") and _has_adjacent_channels(out))
+    require(len(source.sizes) == len(out.sizes) == 4 and not call.number("transposed") and _has_adjacent_channels(out))
     require(weight.is_contiguous)
     if isinstance(addend, Operand):
         require(addend.sizes == out.sizes and addend.strides == out.strides)
         addend = addend.name
-    kernel = call.integers("kernel_size")
+    kernel = pair(call.integers("kernel_size"))
     taps = _Taps(kernel, call.integers("stride"), call.integers("padding"), call.integers("dilation"))
     window = _window(source, out, taps)
-    groups, count = call.integer("groups"), math.prod(kernel)
-    inputs, outputs = source.sizes[1] // groups, out.sizes[1] // groups
+    count = math.prod(kernel)
+    groups, inputs, outputs = _groups(call, source, out)
+    bias = call.optional_floats("bias", out.sizes[1])
     if inputs == outputs == 1 and groups > 1:
         require(weight.sizes == (count, groups))
         name, channels = "packed_depthwise_convolution", str(groups)
@@ -197,12 +209,11 @@ def _packed_convolution(call: FixedCall) -> str:
 
 def _quantized_convolution(call: FixedCall) -> str:
     source, out = call.tensor("input"), call.tensor("out")
-    require(len(source.sizes) == 4 and _has_adjacent_channels(source) and _has_adjacent_channels(out))
-    kernel = call.integers("kernel_size")
+    require(len(source.sizes) == len(out.sizes) == 4 and _has_adjacent_channels(source) and _has_adjacent_channels(out))
+    kernel = pair(call.integers("kernel_size"))
     taps = _Taps(kernel, call.integers("stride"), call.integers("padding")[:2], call.integers("dilation"))
     window = _window(source, out, taps)
-    groups = call.integer("groups")
-    inputs, outputs = source.sizes[1] // groups, out.sizes[1] // groups
+    groups, inputs, outputs = _groups(call, source, out)
     if inputs == outputs == 1:
         rows, columns = kernel
         depth = columns * math.ceil(rows / _PANEL_DEPTH) * _PANEL_DEPTH
@@ -213,20 +224,22 @@ def _quantized_convolution(call: FixedCall) -> str:
         weight = _bytes_weight(call, panels, inputs * math.prod(kernel))
         name, channels = "quantized_convolution", f"{{{groups}, {inputs}, {outputs}}}"
     zero_point = f"static_cast<uint8_t>({call.integer('input_zero_point')})"
-    return _call(name, _quantized_input(source), weight, _quantized_output(call, out), window, channels, zero_point)
+    return _call(
+        name, _quantized_input(source), weight, _quantized_output(call, out, out.sizes[1]), window, channels, zero_point
+    )
 
 
 def _max_pool(call: FixedCall) -> str:
     source, out = call.floats("self"), call.floats("out")
     # The kernel does not find the indices.
-    require(len(source.sizes) == 4 and not call.is_read("indices"))
+    require(len(source.sizes) == 4 and source.sizes[:2] == out.sizes[:2] and not call.is_read("indices"))
     window = _window(source, out, _Taps(*map(call.integers, ("kernel_size", "stride", "padding", "dilation"))))
     return _call("max_pool", source.name, out.name, window, str(out.sizes[1]))
 
 
 def _avg_pool(call: FixedCall) -> str:
     source, out = call.floats("self"), call.floats("out")
-    require(len(source.sizes) == 4)
+    require(len(source.sizes) == 4 and source.sizes[:2] == out.sizes[:2])
     taps = _Taps(call.integers("kernel_size"), call.integers("stride"), call.integers("padding"), (1,))
     window = _window(source, out, taps)
     with_padding = "true" if call.number("count_include_pad") else "false"
@@ -252,8 +265,10 @@ def _softmax(function: str) -> Callable[[FixedCall], str]:
 def _layer_norm(call: FixedCall) -> str:
     source, out = call.floats("input"), call.floats("out0")
     require(not call.is_read("out1") and not call.is_read("out2") and source.is_contiguous and out.is_contiguous)
-    weight, bias = call.optional_floats("weight"), call.optional_floats("bias")
-    count = math.prod(call.integers("normalized_shape"))
+    shape = tuple(call.integers("normalized_shape"))
+    require(source.sizes == out.sizes and bool(shape) and source.sizes[-len(shape) :] == shape)
+    count = math.prod(shape)
+    weight, bias = call.optional_floats("weight", count), call.optional_floats("bias", count)
     sizes = f"{out.numel // count}, {count}"
     return _call("layer_norm", source.name, weight, bias, out.name, sizes, float_literal(call.number("eps")))
 

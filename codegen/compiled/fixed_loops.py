@@ -92,6 +92,12 @@ def loops(
         indent: the number of spaces before the first line.
         variables: the names of the loops' variables.
     """
+    # A damaged program may have arguments that lead out of its tensors. The general kernel refuses them.
+    for walk in walks:
+        require(len(walk.strides) == len(sizes))
+        steps = [(size - 1) * stride for size, stride in zip(sizes, walk.strides, strict=True)]
+        least, most = (walk.start + sum(bound(step, 0) for step in steps) for bound in (min, max))
+        require(least >= 0 and most < walk.operand.numel)
     last = walks[-1].strides
     order = sorted((d for d, size in enumerate(sizes) if size != 1), key=lambda d: -last[d])
     merged: list[tuple[int, list[int]]] = []
@@ -364,7 +370,9 @@ def _leaky_relu(call: FixedCall) -> str:
 def _quantize(call: FixedCall) -> str:
     source, out = call.floats("input"), call.tensor("out")
     require(out.dtype in ("int8", "uint8") and source.sizes == out.sizes)
-    inverse = float_literal(1 / call.number("scale"))
+    scale = call.number("scale")
+    require(scale != 0)
+    inverse = float_literal(1 / scale)
     offset = float_literal(call.number("zero_point"))
     least, most = float_literal(call.number("quant_min")), float_literal(call.number("quant_max"))
 

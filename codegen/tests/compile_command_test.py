@@ -495,6 +495,48 @@ class InterfaceTest(TestCase):
             self.assertIn(f"  {line}\n", header)
 
 
+class SizeTest(TestCase):
+    """Programs for size, and the scratch memory that a program declares."""
+
+    def test_loops_for_size(self) -> None:
+        """What the loops cannot do, a kernel of another namespace does, or damaged sizes ask for, calls the kernel."""
+        stock = {"function": "torch::executor::native::relu_out"}
+        short = Tensor(_FLOAT, (0,), (2,), place=(1, 0))
+        integers = Tensor(_LONG, (0,), (4,), place=(1, 32))
+        for source, kernel, has_loop in (
+            (_planned(0), stock, True),
+            (_planned(0), {}, False),
+            (short, stock, False),
+            (integers, stock, False),
+        ):
+            with self.subTest(source=source, kernel=kernel):
+                method = Method([_relu(source, _planned(16))], memory=(64,))
+                self.compile({"forward": method}, "--optimize=size", kernel=kernel)
+                text = self.text("source")
+                self.assertEqual("for (int32_t i = 0; i < 4; ++i) {" in text, has_loop)
+                self.assertEqual("(context, self, out);" in text, not has_loop)
+                self.assertEqual("kScratchBytes = 0;" in self.text("header"), has_loop)
+
+    def test_loops_for_size_stay_in_their_tensors(self) -> None:
+        stock = {"function": "torch::executor::native::cat_out"}
+        for size, has_loops in ((8, True), (6, False)):
+            out = _planned(32, size=size)
+            cat = Call("aten::cat.out", (programs.TensorList((_planned(0), _planned(16))), 0, out, out))
+            self.compile({"forward": Method([cat], memory=(64,))}, "--optimize=size", kernel=stock)
+            self.assertEqual("(context, " in self.text("source"), not has_loops)
+
+    def test_scratch_memory(self) -> None:
+        out = _planned(16)
+        self.compile({"forward": Method([_relu(_planned(0), out)], memory=(64,))}, "--scratch_bytes=1234")
+        self.assertIn("  static constexpr size_t kScratchBytes = 1234;\n", self.text("header"))
+        self.assertIn("  model_Forward_scratch_bytes = 1234,\n", self.text("c_header"))
+        self.assertIn("  scratch memory  1,234\n", self.text("memory"))
+
+    def test_no_scratch_memory_without_kernels(self) -> None:
+        self.assertIn("kScratchBytes = 0;", self.header(Method([], memory=(64,))))
+        self.assertNotIn("kScratchBytes", self.header(Method([_relu(_planned(0), _planned(16))], memory=(64,))))
+
+
 class CTest(TestCase):
     """The header and the functions for C."""
 
@@ -525,17 +567,6 @@ class CTest(TestCase):
             "// float32 [<= 3, <= 4]",
         ):
             self.assertIn(f"{line}\n", header)
-
-    def test_scratch_memory(self) -> None:
-        out = _planned(16)
-        self.compile({"forward": Method([_relu(_planned(0), out)], memory=(64,))}, "--scratch_bytes=1234")
-        self.assertIn("  static constexpr size_t kScratchBytes = 1234;\n", self.text("header"))
-        self.assertIn("  model_Forward_scratch_bytes = 1234,\n", self.text("c_header"))
-        self.assertIn("  scratch memory  1,234\n", self.text("memory"))
-
-    def test_no_scratch_memory_without_kernels(self) -> None:
-        self.assertIn("kScratchBytes = 0;", self.header(Method([], memory=(64,))))
-        self.assertNotIn("kScratchBytes", self.header(Method([_relu(_planned(0), _planned(16))], memory=(64,))))
 
     def test_planned_memory(self) -> None:
         """Each planned memory begins at a multiple of 64, and no type of C++ is empty."""
