@@ -9,12 +9,14 @@ from __future__ import annotations
 
 import itertools
 import operator
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import torch
+from torch._ops import OpOverload
 from torch.export import ExportedProgram
-from torch.export.graph_signature import InputKind
+from torch.export.graph_signature import InputKind, InputSpec
+from torch.fx import GraphModule, Node
 from torch.utils import _pytree as pytree
 
 _CHANNELS_LAST = [0, 2, 3, 1]
@@ -63,27 +65,68 @@ def contiguous(tensor: torch.Tensor) -> torch.Tensor:
     return tensor.clone(memory_format=torch.contiguous_format)
 
 
-def lay_out(exported: ExportedProgram) -> None:
+def lay_out(exported: ExportedProgram) -> ExportedProgram:
     """Makes the example inputs of an exported program dense, and its parameters, buffers and constants contiguous.
 
     Updates the fake tensors of placeholders only. The decompositions, which run on all programs, trace all other nodes
     anew.
     """
+    _lay_out(exported, of_inputs=True)
+    if not any(_unlike(exported, of_inputs=False)):
+        return exported
+    # flatten() of a channels-last buffer is a copy, and a write to the copy does not reach the buffer. flatten() of a
+    # contiguous buffer is a view. So the calls become functional first, with the strides that the buffer has in PyTorch.
+    if any(isinstance(node.target, OpOverload) and node.target._schema.is_mutable for node in _nodes(exported)):
+        exported = exported.run_decompositions({})
+    # The strides of a tensor that PyTorch views may not allow a view of the contiguous tensor.
+    for node in _nodes(exported):
+        if node.target is torch.ops.aten.view.default:
+            node.target = torch.ops.aten.reshape.default
+    _lay_out(exported, of_inputs=False)
+    return exported
+
+
+def _nodes(exported: ExportedProgram) -> Iterator[Node]:
+    """Yields the nodes of the graph and of its parts."""
+    for module in exported.graph_module.modules():
+        if isinstance(module, GraphModule):
+            yield from module.graph.nodes
+
+
+def _unlike(
+    exported: ExportedProgram, *, of_inputs: bool
+) -> Iterator[tuple[Node, InputSpec, torch.Tensor, torch.Tensor]]:
+    """Yields the inputs, or the state and constants, whose memory a program cannot have.
+
+    Yields:
+        The placeholder, its specification, the tensor, and the tensor as a program can have it.
+    """
     inputs = iter(pytree.tree_leaves(exported.example_inputs))
     specs = exported.graph_signature.input_specs
     for spec, node in zip(specs, exported.graph.find_nodes(op="placeholder"), strict=True):
-        name = spec.target or ""
-        held: dict[str, Any] = exported.state_dict if name in exported.state_dict else exported.constants
-        tensor = next(inputs) if spec.kind == InputKind.USER_INPUT else held.get(name)
-        if not isinstance(tensor, torch.Tensor):
+        is_input = spec.kind == InputKind.USER_INPUT
+        tensor = next(inputs) if is_input else _held(exported, spec).get(spec.target or "")
+        if is_input != of_inputs or not isinstance(tensor, torch.Tensor):
             continue
         result = dense(tensor)
-        if spec.kind != InputKind.USER_INPUT and dim_order(result) == _CHANNELS_LAST:
+        if not is_input and dim_order(result) == _CHANNELS_LAST:
             result = contiguous(result)
-        if result is tensor:
-            continue
+        if result is not tensor:
+            yield node, spec, tensor, result
+
+
+def _held(exported: ExportedProgram, spec: InputSpec) -> dict[str, Any]:
+    """Returns the dictionary that has the tensor of a parameter, a buffer or a constant."""
+    held: dict[str, Any] = exported.state_dict if spec.target in exported.state_dict else exported.constants
+    return held
+
+
+def _lay_out(exported: ExportedProgram, *, of_inputs: bool) -> None:
+    for node, spec, tensor, result in _unlike(exported, of_inputs=of_inputs):
         node.meta["val"] = torch.empty_like(node.meta["val"], memory_format=torch.contiguous_format)
-        if spec.kind != InputKind.USER_INPUT:
+        if not of_inputs:
             result = result.detach()
             is_parameter = isinstance(tensor, torch.nn.Parameter)
-            held[name] = torch.nn.Parameter(result, tensor.requires_grad) if is_parameter else result
+            _held(exported, spec)[spec.target or ""] = (
+                torch.nn.Parameter(result, tensor.requires_grad) if is_parameter else result
+            )

@@ -366,7 +366,7 @@ def export(method: Method, eager: Sequence[Sample], lowering: Lowering) -> Expor
             from export.quantization import quantize  # The import registers operators for quantized programs only.
 
             exported = quantize(method, exported, eager, lowering.quantization)
-    dense_tensors.lay_out(exported)
+    exported = dense_tensors.lay_out(exported)
     for index, aten_pass in enumerate(lowering.aten_passes):
         exported = method.source.call(aten_pass, exported)
         if not isinstance(exported, ExportedProgram):

@@ -182,7 +182,7 @@ class Programs:
             exported = copy.deepcopy(self.exported)
             if not self._is_quantized:
                 exported = tracing.trace(self.method, ())
-                dense_tensors.lay_out(exported)
+                exported = dense_tensors.lay_out(exported)
             with unguarded():
                 to_edge_transform_and_lower(exported, compile_config=_config(())).to_executorch()
         except Exception:  # ExecuTorch raises many types of exceptions.

@@ -87,6 +87,23 @@ _RETURNED = (
 )
 
 
+_WRITES = """
+import torch
+
+class Model(torch.nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.register_buffer("state", torch.arange(48.).reshape(2, 3, 2, 4))
+
+    def forward(self, x):
+        {made}.index_copy_(0, torch.tensor([3, 0]), x)
+        return self.state + 1, self.state.clone()
+
+def get_model():
+    return Model(){orders}, (torch.tensor([-1., -2.]),)
+"""
+
+
 class DenseTensorsTest(absltest.TestCase):
     def check(self, source: str, passes: tuple[str, ...] = ()) -> None:
         """Exports, and compares the program and its samples with what PyTorch itself gives."""
@@ -156,6 +173,25 @@ def get_sample_inputs():
     return [(torch.arange(4.).expand(n, 4),) for n in (1, 9)]
 """
         )
+
+    def test_writes_to_views_and_copies(self) -> None:
+        """Whether reshape() and flatten() give a view or a copy depends on the strides that PyTorch has."""
+        for made in (
+            "self.state.flatten()",
+            "self.state.reshape(2, -1)[0]",
+            "self.state.permute(0, 2, 3, 1).reshape(-1)",
+            "self.state.contiguous().view(-1)",
+        ):
+            for orders in ("", ".to(memory_format=torch.channels_last)"):
+                with self.subTest(made, orders=orders):
+                    self.check(_WRITES.format(made=made, orders=orders), ("default",))
+
+    def test_views_of_state(self) -> None:
+        """A view of a channels-last buffer is no view of the contiguous buffer."""
+        source = _WRITES.replace("{made}.index_copy_(0, torch.tensor([3, 0]), x)", "y = {made}")
+        source = source.replace("self.state.clone()", "y * x[0]")
+        made = "self.state.permute(0, 2, 3, 1).view(-1)"
+        self.check(source.format(made=made, orders=".to(memory_format=torch.channels_last)"), ("default",))
 
     def test_dim_order(self) -> None:
         x = torch.zeros(2, 3, 4, 5)
