@@ -1,6 +1,7 @@
 """The contestants, which run a model in each column: a C++ runner for each turn, or a waiting Python process.
 
-Each contestant is pinned to processors. If a contestant cannot run a model, its error has the reason in one line.
+Each contestant has one number of threads, and its processes are pinned to as many processors from their start. If a
+contestant cannot run a model, its error has the reason in one line.
 """
 
 from __future__ import annotations
@@ -53,7 +54,7 @@ class Started:
 
 
 class Contestant(Protocol):
-    """A contestant: one column for one model."""
+    """A contestant: one column for one model and one number of threads."""
 
     def start(self) -> Started:
         """Loads the model, runs the first inference, and compares the outputs with PyTorch's.
@@ -62,7 +63,7 @@ class Contestant(Protocol):
             UnavailableError: the model does not run, or the outputs differ.
         """
 
-    def turn(self, threads: int, seconds: float) -> float:
+    def turn(self, seconds: float) -> float:
         """Runs the model for about `seconds`. Returns the median seconds of an inference."""
 
     def stop(self) -> None:
@@ -125,28 +126,23 @@ class Runner:
             binary: the runner.
             flags: flags with the program and the samples, unless the binary has its own.
             model: the row of models.json.
-            cpus: the processors for the runner, one for each thread.
+            cpus: the processors for the runner, one for each of its threads.
             environment: environment variables, in addition to those of this process.
         """
-        self._command = [str(binary), *flags, "--print=0"]
+        self._binary = binary
+        pinned = ["taskset", "-c", ",".join(map(str, cpus))]
+        self._command = [*pinned, str(binary), *flags, "--print=0", f"--threads={len(cpus)}"]
         self._judge = [f"--atol={model['tolerance']}", f"--rtol={model['tolerance']}"]
         if model["min_snr"]:
             self._judge = [f"--min_snr={model['min_snr']}"]
-        self._cpus, self._environment = cpus, os.environ | environment
+        self._environment = os.environ | environment
         self._seconds = 0.0
 
-    def _run(self, threads: int, *flags: str, watch: bool = False) -> tuple[re.Match[str], int]:
+    def _run(self, *flags: str, watch: bool = False) -> tuple[re.Match[str], int]:
         """Returns the times that the runner prints and, if `watch`, the runner's peak memory."""
-        pinned = [
-            "taskset",
-            "-c",
-            ",".join(map(str, self._cpus[:threads])),
-            *self._command,
-            *flags,
-            f"--threads={threads}",
-        ]
+        command = [*self._command, *flags]
         with tempfile.TemporaryFile("w+") as output:
-            process = subprocess.Popen(pinned, stdout=output, stderr=subprocess.STDOUT, env=self._environment)
+            process = subprocess.Popen(command, stdout=output, stderr=subprocess.STDOUT, env=self._environment)
             # wait4() is no use: its peak includes the memory of this process, from which the runner was forked.
             peak = 0
             while watch and process.poll() is None:
@@ -162,16 +158,16 @@ class Runner:
         return times, peak
 
     def start(self) -> Started:
-        if not Path(self._command[0]).exists():
+        if not self._binary.exists():
             raise UnavailableError("not built")
-        times, peak = self._run(1, "--check", *self._judge, watch=True)
-        files = [self._command[0], *libraries(Path(self._command[0]))]
+        times, peak = self._run("--check", *self._judge, watch=True)
+        files = [str(self._binary), *libraries(self._binary)]
         self._seconds = float(times[2]) / 1e3
         return Started(Cost((float(times[1]) + float(times[2])) / 1e3, peak, _code_bytes(files)), self._seconds)
 
-    def turn(self, threads: int, seconds: float) -> float:
+    def turn(self, seconds: float) -> float:
         runs = max(1, min(_MOST_RUNS, round(seconds / self._seconds)))
-        times, _ = self._run(threads, "--nocheck", "--warmup=0", f"--iterations={runs}")
+        times, _ = self._run("--nocheck", "--warmup=0", f"--iterations={runs}")
         self._seconds = float(times[4]) / 1e3 / int(times[3])
         return self._seconds
 
@@ -191,11 +187,12 @@ class Worker:
             column: the name of the process's session.
             folder: the folder that prepare.py wrote.
             model: the row of models.json.
-            cpus: the processors for the process, one for each thread.
+            cpus: the processors for the process, one for each of its threads.
             environment: the environment variables.
         """
         self._column, self._folder, self._model, self._cpus = column, folder, model, cpus
-        self._environment = environment
+        self._environment = {**environment, "OMP_NUM_THREADS": str(len(cpus))}
+        self._log = folder / f"{column}_{len(cpus)}.log"
         self._process: subprocess.Popen[str] | None = None
 
     def start(self) -> Started:
@@ -208,9 +205,9 @@ class Worker:
             error = self._folder / f"{needs}.error"
             raise UnavailableError(error.read_text() if error.exists() else f"there is no {needs}")
         command = ["taskset", "-c", ",".join(map(str, self._cpus)), sys.executable, "-m", "tools.bench.peers.worker"]
-        with (self._folder / f"{self._column}.log").open("w") as log:
+        with self._log.open("w") as log:
             self._process = subprocess.Popen(
-                [*command, self._column, str(self._folder), json.dumps(self._model)],
+                [*command, self._column, str(self._folder), json.dumps(self._model), str(len(self._cpus))],
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,
                 stderr=log,
@@ -233,7 +230,7 @@ class Worker:
         line = self._process.stdout.readline()
         if not line:
             self._process.wait()
-            raise UnavailableError(_last_line((self._folder / f"{self._column}.log").read_text()))
+            raise UnavailableError(_last_line(self._log.read_text()))
         answer: dict[str, Any] = json.loads(line)
         return answer
 
@@ -243,10 +240,10 @@ class Worker:
         self._process.stdin.flush()
         return self._answer()
 
-    def turn(self, threads: int, seconds: float) -> float:
+    def turn(self, seconds: float) -> float:
         assert self._process
         self._process.send_signal(signal.SIGCONT)
-        taken = float(self._ask({"threads": threads, "seconds": seconds})["seconds"])
+        taken = float(self._ask({"seconds": seconds})["seconds"])
         self._process.send_signal(signal.SIGSTOP)
         return taken
 

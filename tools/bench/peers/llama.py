@@ -52,15 +52,23 @@ class Reader(torch.nn.Module):
         return logits[:, -1]
 
 
+def after_prompt(llama: LlamaForCausalLM) -> tuple[torch.nn.Module, tuple[torch.Tensor, torch.Tensor]]:
+    """Returns a decoder whose cache has the prompt 0, 1, 2, ..., as worker.py gives it to llama.cpp, and a token."""
+    decoder = Decoder(llama)
+    prompt = torch.arange(PROMPT_LENGTH)
+    with torch.no_grad():
+        decoder(prompt.unsqueeze(0), prompt)
+    return decoder, (torch.tensor([[42]]), torch.tensor([PROMPT_LENGTH]))
+
+
 def get_token_model() -> tuple[torch.nn.Module, tuple[torch.Tensor, torch.Tensor]]:
-    return Decoder(_llama()), (torch.tensor([[42]]), torch.tensor([PROMPT_LENGTH]))
+    return after_prompt(_llama())
 
 
 def get_4bit_token_model() -> tuple[torch.nn.Module, tuple[torch.Tensor, torch.Tensor]]:
-    """The token is the first one, so that llama.cpp, whose cache has no zeros before it, has the same results."""
     llama = _llama()
     quantize_(llama, Int8DynamicActivationIntxWeightConfig(torch.int4, PerGroup(_GROUP)))  # type: ignore[attr-defined]
-    return Decoder(llama), (torch.tensor([[42]]), torch.tensor([0]))
+    return after_prompt(llama)
 
 
 def get_prompt_model() -> tuple[torch.nn.Module, tuple[torch.Tensor]]:

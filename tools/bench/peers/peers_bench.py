@@ -8,14 +8,16 @@ The document has a section for each instruction set. With a set that is not the 
 peers are limited to the set, and peers that cannot be limited are left out. torch.compile and llama.cpp need another
 --prepare for the set.
 
-For each model, all columns load the program, run it once and compare with PyTorch's outputs. Then the columns take
-turns, on one thread and on two, until the model's part of --minutes is over. The time of a column is the median of its
-turns, and the time of a turn is the median of its runs. The complete results of each model are stored in --state, by
-instruction set. --resume continues from there.
+For each model, all columns load the program, run it once and compare with PyTorch's outputs, on one thread and on two.
+Then the columns take turns until the model's part of --minutes is over. A peer with a Python API has a process for each
+number of threads, which sleeps during the turns of others. All processes of a model need up to 6 GB. The time
+of a column is the median of its turns, and the time of a turn is the median of its runs. The complete results of each
+model are stored in --state, by instruction set. --resume continues from there.
 """
 
 from __future__ import annotations
 
+import dataclasses
 import functools
 import hashlib
 import json
@@ -81,6 +83,17 @@ _PEERS = {
     "onnxruntime": "ONNX Runtime",
     "openvino": "OpenVINO",
     "llama_cpp": "llama.cpp",
+}
+_ONE_ROW = "products of one row have one thread"
+_READS_WEIGHTS = "most of the time reads 0.5 GB of weights from memory, whose speed one thread nearly reaches"
+# Why two threads are hardly faster than one, by column and model; "" stands for all models.
+_MARKED = {
+    ("wheel", ""): "these kernels have one thread",
+    ("eager", "llama_token"): _ONE_ROW,
+    ("compile", "llama_token"): _ONE_ROW,
+    ("ours", "llama_token"): _READS_WEIGHTS,
+    ("xnnpack", "llama_token"): _READS_WEIGHTS,
+    ("onnxruntime", "bert_int8"): "three quarters of the time are `DequantizeLinear` of weights, which has one thread",
 }
 # If an inference takes longer than this, in seconds, there are no turns, and the single inference counts.
 _SLOW = 2.0
@@ -158,22 +171,27 @@ class Bench:
     def results(self) -> Path:
         return self.state / f"results_{self.instruction_set.name}.json"
 
-    def contestant(self, column: str, name: str, prepared: Path) -> Contestant:
+    def contestant(self, column: str, name: str, prepared: Path, threads: int) -> Contestant:
         """Returns the contestant for a model in a column."""
         model, environment = self.models[name], dict(self.instruction_set.environment)
+        cpus = self.cpus[:threads]
         if column in SESSIONS:
             environment = {**self.environment, **environment}
         if column in self.instruction_set.masked:
             environment = masked.environment(self.masked_copies, environment)
         if column in SESSIONS:
-            return Worker(column, prepared, model, self.cpus, environment)
+            return Worker(column, prepared, model, cpus, environment)
         if column == "aoti":
             flags_of = [f"--program={self.folder / name}_aoti.pt2", f"--samples={self.folder / name}_aoti.ptd"]
-            return Runner(self.folder / "aoti_runner", flags_of, model, self.cpus, environment)
+            return Runner(self.folder / "aoti_runner", flags_of, model, cpus, environment)
         if column == "wheel":
             flags_of = [f"--program={self.folder / name}_plain.pte", f"--samples={self.folder / name}_plain.ptd"]
-            return Runner(self.folder / "wheel_runner", flags_of, model, self.cpus, environment)
-        return Runner(self.folder / f"{column}_{name}", [], model, self.cpus, environment)
+            return Runner(self.folder / "wheel_runner", flags_of, model, cpus, environment)
+        return Runner(self.folder / f"{column}_{name}", [], model, cpus, environment)
+
+    def threads_of(self, name: str) -> Sequence[int]:
+        """Returns the numbers of threads of a row."""
+        return (1,) if self.is_operator(name) else range(1, len(self.cpus) + 1)
 
     def columns_of(self, name: str) -> list[str]:
         """Returns the columns of a row. Operators are compared with PyTorch only, and llama.cpp runs one model."""
@@ -195,29 +213,29 @@ def measure(bench: Bench, name: str, seconds: float, turn: float) -> dict[str, C
     prepared = bench.prepared(name)
     end = time.monotonic() + seconds
     row: dict[str, Cell] = {}
-    taking_part: dict[str, Contestant] = {}
+    taking_part: dict[tuple[str, int], Contestant] = {}
     try:
         for column in bench.columns_of(name):
             if reason := bench.models[name]["without"].get(column):
                 row[column] = Cell(missing=reason)
                 continue
-            contestant = bench.contestant(column, name, prepared)
-            try:
-                started = contestant.start()
-            except UnavailableError as error:
-                contestant.stop()
-                row[column] = Cell(missing=str(error))
-                continue
-            row[column] = Cell(started.cost)
-            if started.seconds > _SLOW:
-                contestant.stop()
-                row[column] = row[column].with_turn(1, started.seconds)
-            else:
-                taking_part[column] = contestant
+            for threads in bench.threads_of(name):
+                contestant = bench.contestant(column, name, prepared, threads)
+                try:
+                    started = contestant.start()
+                except UnavailableError as error:
+                    contestant.stop()
+                    row[column] = dataclasses.replace(row.get(column, Cell()), missing=str(error))
+                    break
+                row.setdefault(column, Cell(started.cost))
+                if started.seconds > _SLOW:
+                    contestant.stop()
+                    row[column] = row[column].with_turn(threads, started.seconds)
+                    break
+                taking_part[column, threads] = contestant
         while taking_part:
-            for threads in (1, 2) if len(bench.cpus) > 1 and not bench.is_operator(name) else (1,):
-                for column, contestant in taking_part.items():
-                    row[column] = row[column].with_turn(threads, contestant.turn(threads, turn))
+            for (column, threads), contestant in taking_part.items():
+                row[column] = row[column].with_turn(threads, contestant.turn(turn))
             if time.monotonic() > end:
                 break
     finally:
@@ -264,15 +282,14 @@ def prepare(bench: Bench, names: Sequence[str]) -> None:
         start = time.monotonic()
         folder = bench.prepared(name)
         if "compile" in bench.columns_of(name):
-            contestant = bench.contestant("compile", name, folder)
-            try:
-                contestant.start()
-                for threads in range(1, len(bench.cpus) + 1):
-                    contestant.turn(threads, 0)
-            except UnavailableError as error:
-                print(f"{name}: torch.compile: {error}")
-            finally:
-                contestant.stop()
+            for threads in bench.threads_of(name):
+                contestant = bench.contestant("compile", name, folder, threads)
+                try:
+                    contestant.start()
+                except UnavailableError as error:
+                    print(f"{name}: torch.compile: {error}")
+                finally:
+                    contestant.stop()
         print(f"{name}: prepared, {time.monotonic() - start:.0f} s", flush=True)
 
 
@@ -312,7 +329,8 @@ def section(bench: Bench, found: Results, peak: tables.Peak | None) -> tuple[str
         " passes; our portable kernels, for every processor, run the program of the default passes, and the wheel's"
         " kernels run the program without passes. The peers run the same weights on the same inputs. Before the"
         " measurement, the outputs are compared with PyTorch's.",
-        "The columns run in turn, pinned to one processor and to two. A time is the median of the turns, and the time"
+        "The columns run in turn, with one thread on one processor, and with two on two. Each process has its number of"
+        " threads and its processors from its start. A time is the median of the turns, and the time"
         " of a turn is the median of its runs. Copies of inputs before a run and of outputs after a run are not timed."
         f" If an inference takes more than {_SLOW:g} seconds, one inference is timed. *Load and first inference* is"
         " measured in a new process, from the start of its main function, with Python's imports; `torch.compile` has a"
@@ -322,11 +340,14 @@ def section(bench: Bench, found: Results, peak: tables.Peak | None) -> tuple[str
         "For int8, ours and XNNPACK use the recipe `xnnpack_int8`, `torch.compile` uses torchao's quantizer for x86,"
         " and ONNX Runtime and OpenVINO use ONNX Runtime's static quantization. PyTorch eager runs the model in"
         " float32. With 4-bit weights, ours and XNNPACK quantize activations to 8 bits, as torchao does; llama.cpp has"
-        " the same weights as Q4_0, activations of 8 bits, and a cache of float16. The profile of a model, such as"
+        " the same weights as Q4_0, activations of 8 bits, and a cache of float16. In all columns, one token of Llama"
+        " follows the same prompt of 128 tokens in the cache. llama.cpp's first inference includes the prompt. The"
+        " profile of a model, such as"
         " `tools/bazel run //tools/bench/peers:ours_whisper_tiny.profile`,"
         " shows the time of each operator ([profiles](profiles.md)).",
         report.image(_plot(chosen), shown),
         tables.models(of_models, models, bench.columns, ours, list(bench.peers)),
+        tables.marks(of_models, models, bench.columns, _MARKED),
         tables.notes(found, titles, bench.columns),
         _left_out(chosen),
         "### Operators",
@@ -378,6 +399,11 @@ def _held(chosen: InstructionSet) -> str:
         text += (
             f" {', '.join(titles)} and {last} have no such variable, and run as copies whose `cpuid` instructions do"
             " not show wider sets (`tools/bench/peers/masked`)."
+        )
+    if chosen.masked and chosen.limit == "avx2":
+        text += (
+            " XNNPACK's convolutions take about twice as long as with AVX-512, on real processors with AVX2, too: their"
+            " kernel (`f32-igemm` 5x16 with FMA3), as compiled in ExecuTorch's wheel, keeps one of ten sums in memory."
         )
     if "llama_cpp" not in chosen.left_out:
         text += " llama.cpp is compiled for the set."

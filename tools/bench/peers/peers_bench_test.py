@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib
 import re
+import subprocess
 from pathlib import Path
 from unittest import mock
 
@@ -126,7 +127,7 @@ class PeersBenchTest(absltest.TestCase):
         copies = Path(self.create_tempdir().full_path)
         self.enter_context(mock.patch.object(masked, "copies", lambda packages, libraries, state: copies))
         for column in ("xnnpack", "openvino", "eager", "ours"):
-            limited = self._bench(InstructionSet("avx2", "avx512")).contestant(column, _NAME, copies)
+            limited = self._bench(InstructionSet("avx2", "avx512")).contestant(column, _NAME, copies, 1)
             environment = vars(limited)["_environment"]
             self.assertEqual("LD_PRELOAD" in environment, column in ("xnnpack", "openvino"), column)
             if "LD_PRELOAD" in environment:
@@ -142,6 +143,40 @@ class PeersBenchTest(absltest.TestCase):
         self.assertEqual(sections, [("peers_avx2", "new", "peers_avx2"), ("peers_avx512", "kept", "peers_avx512")])
         self.assertEqual({plot.name for plot in docs.glob("*.svg")}, {"peers_avx2.svg", "peers_avx512.svg"})
 
+    def test_a_contestant_for_each_number_of_threads(self) -> None:
+        self.bench.cpus = [0, 1]
+
+        def contestant(column: str, name: str, prepared: Path, threads: int) -> contestants.Contestant:
+            one = mock.Mock()
+            one.start.return_value = contestants.Started(results.Cost(threads, 0, 0), 1e-3)
+            one.turn.return_value = 8 / threads
+            if column == "eager" and threads == 2:
+                one.start.side_effect = contestants.UnavailableError("no second thread")
+            return one
+
+        self.enter_context(flagsaver.flagsaver((peers_bench._COLUMNS, "^(ours|eager)$")))
+        self.enter_context(mock.patch.object(self.bench, "contestant", contestant))
+        row = peers_bench.measure(self.bench, _NAME, 0, 0.01)
+        cost = results.Cost(1, 0, 0)
+        self.assertEqual(row["ours"], results.Cell(cost, {1: (8,), 2: (4,)}))
+        self.assertEqual(row["eager"], results.Cell(cost, {1: (8,)}, "no second thread"))
+
+    def test_threads_and_processors_of_processes(self) -> None:
+        self.bench.cpus = [3, 5]
+        prepared = self.bench.prepared(_NAME)
+        for column in ("ours", "eager"):
+            with (
+                mock.patch.object(subprocess, "Popen", side_effect=InterruptedError) as start,
+                self.assertRaises(InterruptedError),
+            ):
+                self.bench.contestant(column, _NAME, prepared, 2).start()
+            (command,), options = start.call_args
+            self.assertEqual(command[:3], ["taskset", "-c", "3,5"])
+            if column == "ours":
+                self.assertIn("--threads=2", command)
+            else:
+                self.assertEqual((command[-1], options["env"]["OMP_NUM_THREADS"]), ("2", "2"))
+
     def test_wrong_outputs_are_not_timed(self) -> None:
         payload = FlatTensorSerializer().deserialize((self.bench.folder / f"{_NAME}.ptd").read_bytes())
         for key, entry in payload.named_data.items():
@@ -151,7 +186,7 @@ class PeersBenchTest(absltest.TestCase):
         samples = self.bench.state / "wrong.ptd"
         samples.write_bytes(bytes(FlatTensorSerializer().serialize(payload)))
 
-        def contestant(column: str, name: str, prepared: Path) -> contestants.Contestant:
+        def contestant(column: str, name: str, prepared: Path, threads: int) -> contestants.Contestant:
             runner = self.bench.folder / f"{column}_{name}"
             flags_of = [f"--samples={samples}"]
             return contestants.Runner(runner, flags_of, self.bench.models[name], self.bench.cpus, {})

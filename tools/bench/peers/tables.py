@@ -13,6 +13,11 @@ from tools.bench.peers.goals import Goal, ratios
 from tools.bench.peers.results import Cell, Cost, Results
 
 _NONE = "-"
+# Marks a time on two threads that is more than this share of the time on one thread.
+_MARK = "†"
+_SHARE = 0.8
+# The least time on one thread, in seconds, for a mark.
+_LONG = 0.01
 
 
 @dataclass(frozen=True)
@@ -59,13 +64,20 @@ def _milliseconds(seconds: float) -> str:
     return f"{milliseconds:,.0f}" if milliseconds >= 100 else f"{milliseconds:.3g}"
 
 
+def _is_marked(cell: Cell) -> bool:
+    """Returns whether two threads are hardly faster than one."""
+    one, two = (cell.median(threads) for threads in (1, 2))
+    return one is not None and two is not None and one > _LONG and two > _SHARE * one
+
+
 def _times(row: Mapping[str, Cell], columns: Sequence[str], threads: int) -> list[str]:
     medians = {name: row[name].median(threads) if name in row else None for name in columns}
     least = min((time for time in medians.values() if time is not None), default=None)
     cells = []
-    for time in medians.values():
+    for name, time in medians.items():
         text = _NONE if time is None else _milliseconds(time)
-        cells.append(f"**{text}**" if time is not None and time == least else text)
+        text = f"**{text}**" if time is not None and time == least else text
+        cells.append(f"{text} {_MARK}" if threads == 2 and name in row and _is_marked(row[name]) else text)
     return cells
 
 
@@ -120,6 +132,34 @@ def operators(
         rows.append([title, *times, *shares, f"{work[name]['goal']:.0%}"])
     heads = [f"{title}, ms" for title in columns.values()] + [f"{title}, of peak" for title in columns.values()]
     return report.table(["operator", *heads, "goal"], rows)
+
+
+def marks(
+    results: Results,
+    titles: Mapping[str, str],
+    columns: Mapping[str, str],
+    reasons: Mapping[tuple[str, str], str],
+) -> str:
+    """Returns the marked times, a line for each column and reason; empty without marks.
+
+    Args:
+        results: the results of models only, without operators.
+        titles: the titles of the models, in order.
+        columns: the title of each column.
+        reasons: the known reasons, by column and model, or by column and "" for all models.
+    """
+    models_of: dict[tuple[str, str], list[str]] = {}
+    for name, column in columns.items():
+        for model, title in titles.items():
+            if _is_marked(results.get(model, {}).get(name, Cell())):
+                reason = reasons.get((name, model)) or reasons.get((name, "")) or "the reason is not known"
+                models_of.setdefault((column, reason), []).append(title)
+    lines = [f"- {column}, {'; '.join(found)}: {reason}" for (column, reason), found in models_of.items()]
+    head = (
+        f"{_MARK}: two threads take more than {_SHARE:.0%} of the time of one thread, which is more than"
+        f" {_LONG * 1e3:.0f} ms:"
+    )
+    return "\n".join([head, "", *lines]) if lines else ""
 
 
 def notes(results: Results, titles: Mapping[str, str], columns: Mapping[str, str]) -> str:

@@ -53,6 +53,29 @@ class TablesTest(absltest.TestCase):
         text = tables.models({"bert": row}, {"bert": "BERT"}, _COLUMNS, "ours", ["eager"])
         self.assertIn("| BERT | 2,000 | 8,000 | **1,000** | 4.00 |", text)
 
+    def test_marks(self) -> None:
+        row = {
+            "ours": Cell(seconds={1: (0.02,), 2: (0.01,)}),
+            "eager": Cell(seconds={1: (0.02,), 2: (0.017,)}),
+            "other": Cell(seconds={1: (0.009,), 2: (0.009,)}),  # Too short for a mark.
+        }
+        text = tables.models({"bert": row}, {"bert": "BERT"}, _COLUMNS, "ours", _PEERS)
+        self.assertEqual(
+            [line for line in text.splitlines() if line.startswith("| BERT")][:2],
+            ["| BERT | 20 | 20 | **9** | 0.45 |", "| BERT | 10 | 17 † | **9** | 0.90 |"],
+        )
+        titles = {"bert": "BERT", "vit": "ViT"}
+        head = r"^†: two threads take more than 80% of .* 10 ms:\n\n"
+        both = {"bert": row, "vit": row}
+        self.assertRegex(
+            tables.marks(both, titles, _COLUMNS, {("eager", ""): "it waits", ("eager", "vit"): "it copies"}),
+            f"{head}- PyTorch eager, BERT: it waits\n- PyTorch eager, ViT: it copies$",
+        )
+        self.assertRegex(
+            tables.marks(both, titles, _COLUMNS, {}), f"{head}- PyTorch eager, BERT; ViT: the reason is not known$"
+        )
+        self.assertEqual(tables.marks(_RESULTS, titles, _COLUMNS, {}), "")
+
     def test_share(self) -> None:
         peak = Peak(gflops=100, copies={32: 50, 96: 20, 512: 10})
         self.assertAlmostEqual(tables.share({"gflop": 0.5}, 0.01, peak), 0.5)

@@ -1,11 +1,12 @@
 """A process that runs one model on request, with one of the peers that have a Python API.
 
-    python -m tools.bench.peers.worker COLUMN FOLDER MODEL
+    python -m tools.bench.peers.worker COLUMN FOLDER MODEL THREADS
 
-FOLDER is the folder that prepare.py wrote. MODEL describes the model as JSON. The process writes a line of JSON after
-the first inference, and a line for each line of the standard input. The first input line requests the difference of the
-outputs to PyTorch's, and the time of one more inference. Each other input line, `{"threads": 1, "seconds": 0.5}`,
-requests the median time of an inference, with a number of threads and a duration.
+FOLDER is the folder that prepare.py wrote. MODEL describes the model as JSON. The process has one number of threads,
+and its parent gives it as many processors: some peers count the processors only when they are imported. The process
+writes a line of JSON after the first inference, and a line for each line of the standard input. The first input line
+requests the difference of the outputs to PyTorch's, and the time of one more inference. Each other input line,
+`{"seconds": 0.5}`, requests the median time of an inference in this duration.
 """
 
 from __future__ import annotations
@@ -32,26 +33,19 @@ Run = Callable[[int], Outputs]
 class Session:
     """A model loaded by a peer."""
 
-    def __init__(self, folder: Path, model: dict[str, Any]) -> None:
-        """Imports the peer, and reads the model."""
+    def __init__(self, folder: Path, model: dict[str, Any], threads: int) -> None:
+        """Imports the peer, and reads the model for a number of threads."""
         import numpy
 
         self.folder = folder
         self.model = model
-        self._runs: dict[int, Run] = {}
         with numpy.load(folder / "samples.npz") as file:
             samples = int(file["count"])
             self.inputs = [_numbered(file, f"input_{i}_") for i in range(samples)]
             self.expected = [_numbered(file, f"output_{i}_") for i in range(samples)]
 
-    def use(self, threads: int) -> Run:
-        """Sets the number of threads. Returns the function that runs a sample."""
-        if threads not in self._runs:
-            self._runs[threads] = self.compile(threads)
-        return self._runs[threads]
-
-    def compile(self, threads: int) -> Run:
-        """Makes the function that runs a sample on `threads` threads."""
+    def run(self, sample: int) -> Outputs:
+        """Runs a sample."""
         raise NotImplementedError
 
 
@@ -63,8 +57,8 @@ def _numbered(file: Any, prefix: str) -> list[Any]:
 class Eager(Session):
     """PyTorch's eager module."""
 
-    def __init__(self, folder: Path, model: dict[str, Any]) -> None:
-        super().__init__(folder, model)
+    def __init__(self, folder: Path, model: dict[str, Any], threads: int) -> None:
+        super().__init__(folder, model, threads)
         import torch
 
         # If PyTorch ignored the variable, PyTorch would use a wider set than allowed.
@@ -72,6 +66,7 @@ class Eager(Session):
         found = torch.backends.cpu.get_cpu_capability().lower()
         if set_for_pytorch not in (None, found):
             raise RuntimeError(f"PyTorch's kernels are those for {found}, not for {set_for_pytorch}")
+        torch.set_num_threads(threads)
         self.torch = torch
         self.tensors = [[torch.from_numpy(array) for array in sample] for sample in self.inputs]
         self.module = self.load()
@@ -79,17 +74,10 @@ class Eager(Session):
     def load(self) -> Any:
         return self.torch.load(self.folder / "module.pt", weights_only=False, mmap=True)
 
-    def use(self, threads: int) -> Run:
-        self.torch.set_num_threads(threads)  # torch.compile compiles again for another number of threads.
-        return super().use(threads)
-
-    def compile(self, threads: int) -> Run:
-        def run(sample: int) -> Outputs:
-            with self.torch.no_grad():
-                outputs = self.module(*self.tensors[sample])
-            return outputs if isinstance(outputs, tuple) else (outputs,)
-
-        return run
+    def run(self, sample: int) -> Outputs:
+        with self.torch.no_grad():
+            outputs = self.module(*self.tensors[sample])
+        return outputs if isinstance(outputs, tuple) else (outputs,)
 
 
 class Compiled(Eager):
@@ -108,58 +96,48 @@ class Compiled(Eager):
 class OnnxRuntime(Session):
     """ONNX Runtime with all its optimizations."""
 
-    def __init__(self, folder: Path, model: dict[str, Any]) -> None:
-        super().__init__(folder, model)
-        self.onnxruntime = importlib.import_module("onnxruntime")
-
-    def compile(self, threads: int) -> Run:
-        options = self.onnxruntime.SessionOptions()
+    def __init__(self, folder: Path, model: dict[str, Any], threads: int) -> None:
+        super().__init__(folder, model, threads)
+        onnxruntime = importlib.import_module("onnxruntime")
+        options = onnxruntime.SessionOptions()
         options.intra_op_num_threads = threads
         options.inter_op_num_threads = 1
-        session = self.onnxruntime.InferenceSession(
-            self.folder / "model.onnx", options, providers=["CPUExecutionProvider"]
-        )
-        names = [value.name for value in session.get_inputs()]
-        feeds = [dict(zip(names, sample, strict=True)) for sample in self.inputs]
+        self.session = onnxruntime.InferenceSession(folder / "model.onnx", options, providers=["CPUExecutionProvider"])
+        names = [value.name for value in self.session.get_inputs()]
+        self.feeds = [dict(zip(names, sample, strict=True)) for sample in self.inputs]
 
-        def run(sample: int) -> Outputs:
-            outputs: Outputs = session.run(None, feeds[sample])
-            return outputs
-
-        return run
+    def run(self, sample: int) -> Outputs:
+        outputs: Outputs = self.session.run(None, self.feeds[sample])
+        return outputs
 
 
 class OpenVino(Session):
     """OpenVINO's CPU plugin, in float32 even if the processor supports bfloat16."""
 
-    def __init__(self, folder: Path, model: dict[str, Any]) -> None:
-        super().__init__(folder, model)
-        self.core = importlib.import_module("openvino").Core()
-
-    def compile(self, threads: int) -> Run:
+    def __init__(self, folder: Path, model: dict[str, Any], threads: int) -> None:
+        super().__init__(folder, model, threads)
         settings = {
             "ENABLE_CPU_PINNING": False,  # taskset pins.
             "INFERENCE_NUM_THREADS": threads,
             "INFERENCE_PRECISION_HINT": "f32",
             "PERFORMANCE_HINT": "LATENCY",
         }
-        request = self.core.compile_model(self.folder / "model.onnx", "CPU", settings).create_infer_request()
+        core = importlib.import_module("openvino").Core()
+        self.request = core.compile_model(folder / "model.onnx", "CPU", settings).create_infer_request()
 
-        def run(sample: int) -> Outputs:
-            results = request.infer(self.inputs[sample], share_inputs=True, share_outputs=True)
-            return list(results.values())
-
-        return run
+    def run(self, sample: int) -> Outputs:
+        results = self.request.infer(self.inputs[sample], share_inputs=True, share_outputs=True)
+        return list(results.values())
 
 
 class LlamaCpp(Session):
-    """llama.cpp with a GGUF file. The first run is that of the sample, whose token is the first one of a text.
+    """llama.cpp with a GGUF file. The sample is a token and its position, after the prompt of llama.py in the cache.
 
-    Later runs add the token to a prompt in the cache, and remove it from the cache.
+    Each run adds the token to the cache, and removes it again.
     """
 
-    def __init__(self, folder: Path, model: dict[str, Any]) -> None:
-        super().__init__(folder, model)
+    def __init__(self, folder: Path, model: dict[str, Any], threads: int) -> None:
+        super().__init__(folder, model, threads)
         self.api = api = importlib.import_module("llama_cpp")
         api.llama_backend_init()
         loaded = api.llama_model_load_from_file(bytes(folder / "model.gguf"), api.llama_model_default_params())
@@ -167,31 +145,19 @@ class LlamaCpp(Session):
             raise RuntimeError("llama.cpp does not load the file")
         settings = api.llama_context_default_params()
         settings.n_ctx = 0  # As many tokens as the file says.
+        settings.n_threads = settings.n_threads_batch = threads
         self.context = api.llama_init_from_model(loaded, settings)
         self.vocabulary = api.llama_vocab_n_tokens(api.llama_model_get_vocab(loaded))
-        self.token = int(self.inputs[0][0].item())
-        # The prompt of llama.py fills half of the cache. That file is not imported, since it imports PyTorch.
-        self.prompt = [self.token] * (api.llama_n_ctx(self.context) // 2)
-        self.is_first = True
+        self.token, self.position = (int(array.item()) for array in self.inputs[0])
+        self.decode(list(range(self.position)))
 
-    def use(self, threads: int) -> Run:
-        self.api.llama_set_n_threads(self.context, threads, threads)
-        return super().use(threads)
-
-    def compile(self, threads: int) -> Run:
+    def run(self, sample: int) -> Outputs:
         import numpy
 
-        def run(_: int) -> Outputs:
-            position = 0 if self.is_first else len(self.prompt)
-            logits = numpy.ctypeslib.as_array(self.decode([self.token]), (1, self.vocabulary))
-            self.api.llama_memory_seq_rm(self.api.llama_get_memory(self.context), 0, position, -1)
-            if self.is_first:
-                self.is_first = False
-                logits = logits.copy()  # The next call writes to the same memory.
-                self.decode(self.prompt)
-            return [logits]
-
-        return run
+        # The next call writes to the same memory.
+        logits = numpy.ctypeslib.as_array(self.decode([self.token]), (1, self.vocabulary))
+        self.api.llama_memory_seq_rm(self.api.llama_get_memory(self.context), 0, self.position, -1)
+        return [logits]
 
     def decode(self, tokens: list[int]) -> Any:
         """Adds tokens to the cache. Returns the logits after the last one."""
@@ -235,11 +201,6 @@ def _say(**message: object) -> None:
     print(json.dumps(message), flush=True)
 
 
-def _pin(threads: int, cpus: Sequence[int]) -> None:
-    """Pins this thread and all threads that it starts later."""
-    os.sched_setaffinity(0, cpus[:threads])
-
-
 def median_seconds(inputs: Sequence[Sequence[Any]], run: Run, seconds: float) -> float:
     """Returns the time of an inference, as the median of as many runs of all samples as fit.
 
@@ -265,30 +226,24 @@ def median_seconds(inputs: Sequence[Sequence[Any]], run: Run, seconds: float) ->
     return statistics.median(times)
 
 
-def main(column: str, folder: Path, model: dict[str, Any]) -> None:
+def main(column: str, folder: Path, model: dict[str, Any], threads: int) -> None:
     ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)  # Ends this process if the parent process is killed.
-    cpus = sorted(os.sched_getaffinity(0))
-    _pin(1, cpus)
     start = time.perf_counter()
-    session = SESSIONS[column](folder, model)
-    run = session.use(1)
-    outputs = [run(0)]
+    session = SESSIONS[column](folder, model, threads)
+    outputs = [session.run(0)]
     end = time.perf_counter()
     _say(start=end - start)
     sys.stdin.readline()  # The parent first reads the memory of this process.
-    outputs += [run(sample) for sample in range(1, len(session.inputs))]
+    outputs += [session.run(sample) for sample in range(1, len(session.inputs))]
     wrong = [
         difference(right, found, tolerance=model["tolerance"], min_snr=model["min_snr"])
         for right, found in zip(session.expected, outputs, strict=True)
     ]
-    _say(different=next(filter(None, wrong), ""), seconds=median_seconds(session.inputs, run, 0))
+    _say(different=next(filter(None, wrong), ""), seconds=median_seconds(session.inputs, session.run, 0))
     for line in sys.stdin:
-        order = json.loads(line)
-        _pin(order["threads"], cpus)
-        run = session.use(order["threads"])
-        run(0)  # Warms the caches, and compiles in the first run with a number of threads.
-        _say(seconds=median_seconds(session.inputs, run, order["seconds"]))
+        session.run(0)  # Warms the caches.
+        _say(seconds=median_seconds(session.inputs, session.run, json.loads(line)["seconds"]))
 
 
 if __name__ == "__main__":
-    main(sys.argv[1], Path(sys.argv[2]), json.loads(sys.argv[3]))
+    main(sys.argv[1], Path(sys.argv[2]), json.loads(sys.argv[3]), int(sys.argv[4]))

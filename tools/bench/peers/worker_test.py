@@ -9,7 +9,9 @@ from typing import Any
 from unittest import mock
 
 import numpy
+import torch
 from absl.testing import absltest
+from transformers import LlamaConfig, LlamaForCausalLM
 
 from tools.bench.peers import llama, worker
 
@@ -52,20 +54,20 @@ class EagerTest(absltest.TestCase):
         numpy.savez(folder / "samples.npz", count=0)
         self.enter_context(mock.patch.dict(os.environ, {"ATEN_CPU_CAPABILITY": "narrow"}))
         with self.assertRaisesRegex(RuntimeError, r"^PyTorch's kernels are those for \w+, not for narrow$"):
-            worker.Eager(folder, {})
+            worker.Eager(folder, {}, 1)
 
 
 class LlamaCppTest(absltest.TestCase):
     def test_tokens_in_the_cache(self) -> None:
         folder = Path(self.create_tempdir().full_path)
-        numpy.savez(folder / "samples.npz", count=1, input_0_0=[[42]], input_0_1=[0])
+        numpy.savez(folder / "samples.npz", count=1, input_0_0=[[42]], input_0_1=[3])
         cached: list[int] = []
-        lengths: list[int] = []
+        tokens_of_calls: list[list[int]] = []
         logits = (ctypes.c_float * 3)()
 
         def decode(_: object, tokens: tuple[list[int], int]) -> int:
             cached.extend(tokens[0][: tokens[1]])
-            lengths.append(len(cached))
+            tokens_of_calls.append([*cached])
             logits[:] = [len(cached)] * 3
             return 0
 
@@ -73,21 +75,33 @@ class LlamaCppTest(absltest.TestCase):
             del cached[begin:]
 
         api = mock.MagicMock(llama_token=ctypes.c_int32)
-        api.llama_n_ctx.return_value = llama.CACHE_LENGTH
         api.llama_vocab_n_tokens.return_value = 3
         api.llama_batch_get_one.side_effect = lambda tokens, count: (tokens, count)
         api.llama_decode.side_effect = decode
         api.llama_memory_seq_rm.side_effect = remove
         api.llama_get_logits.return_value = ctypes.cast(logits, ctypes.POINTER(ctypes.c_float))
         self.enter_context(mock.patch.dict(sys.modules, {"llama_cpp": api}))
-        session = worker.LlamaCpp(folder, {})
-        first = session.use(1)(0)
-        self.assertEqual(session.use(2)(0)[0].tolist(), [[llama.PROMPT_LENGTH + 1] * 3])
-        session.use(2)(0)
-        self.assertEqual(first[0].tolist(), [[1] * 3])
-        self.assertEqual(lengths, [1, llama.PROMPT_LENGTH, *[llama.PROMPT_LENGTH + 1] * 2])
-        self.assertEqual({*cached}, {42})
-        self.assertEqual([one.args[1:] for one in api.llama_set_n_threads.call_args_list], [(1, 1), (2, 2), (2, 2)])
+        session = worker.LlamaCpp(folder, {}, 2)
+        for _ in range(2):
+            self.assertEqual(session.run(0)[0].tolist(), [[4] * 3])
+        self.assertEqual(tokens_of_calls, [[0, 1, 2], [0, 1, 2, 42], [0, 1, 2, 42]])
+        _, settings = api.llama_init_from_model.call_args.args
+        self.assertEqual((settings.n_threads, settings.n_threads_batch), (2, 2))
+
+
+class PromptTest(absltest.TestCase):
+    def test_the_prompt_in_the_cache_is_that_of_llama_cpp(self) -> None:
+        config = LlamaConfig(
+            vocab_size=200, hidden_size=8, intermediate_size=8, num_hidden_layers=2, num_attention_heads=2
+        )
+        config.use_cache = False
+        model = LlamaForCausalLM(config).eval()
+        token, position = 42, llama.PROMPT_LENGTH
+        with torch.no_grad():
+            expected = model(torch.tensor([[*range(position), token]])).logits[:, -1]
+            decoder, inputs = llama.after_prompt(model)
+            self.assertEqual([value.item() for value in inputs], [token, position])
+            torch.testing.assert_close(decoder(*inputs), expected)
 
 
 class MedianSecondsTest(absltest.TestCase):
