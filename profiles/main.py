@@ -2,7 +2,8 @@
 
     bazel run //package:binary.profile -- --iterations=50
 
-Flags that are not listed here go to the binary, whose --help describes them: inputs, samples, the method. With
+Flags that are not listed here go to the binary, whose --help describes them: inputs, samples, the method. With several
+numbers of threads, --threads=1,2, the program runs with each, and the page shows what each node gains. With
 --etdump=FILE nothing runs: the page shows an ETDump that the same program made elsewhere, as on a phone. --trace=FILE
 writes all runs as a trace, too, which ui.perfetto.dev opens.
 """
@@ -29,6 +30,7 @@ _PAGE = flags.DEFINE_string("page", "profile.html", "Where to write the page.")
 _TRACE = flags.DEFINE_string("trace", None, "Where to write a trace that Perfetto opens.")
 _ETDUMP = flags.DEFINE_string("etdump", None, "An ETDump to show; nothing runs then.")
 _METHOD = flags.DEFINE_string("method", "forward", "The method.")
+_THREADS = flags.DEFINE_list("threads", None, "The numbers of threads to run with; the page compares with the first.")
 
 _ITERATIONS = "--iterations"
 
@@ -40,15 +42,18 @@ def main(argv: Sequence[str]) -> int:
     )
     # `bazel run` starts tools elsewhere.
     os.chdir(os.environ.get("BUILD_WORKING_DIRECTORY", "."))
+    # By the number of threads, if that is given.
+    contents: dict[str | None, bytes] = {}
     if _ETDUMP.value:
-        content = _read(Path(_ETDUMP.value), "give an ETDump with --etdump.")
+        contents[None] = _read(Path(_ETDUMP.value), "give an ETDump with --etdump.")
     else:
-        with tempfile.TemporaryDirectory() as folder:
-            recorded = Path(folder) / "profile.etdp"
-            status = _record(str(runner), recorded, argv[1:])
-            if status != 0 or not recorded.exists():
-                return status
-            content = recorded.read_bytes()
+        for threads in _THREADS.value or [None]:
+            with tempfile.TemporaryDirectory() as folder:
+                recorded = Path(folder) / "profile.etdp"
+                status = _record(str(runner), recorded, threads, argv[1:])
+                if status != 0 or not recorded.exists():
+                    return status
+                contents[threads] = recorded.read_bytes()
     # What the export wrote is of the program of the build alone.
     origin_of = (
         profile_data.origins(origins.read_text("utf-8"), _METHOD.value) if origins and not _PROGRAM.value else {}
@@ -59,31 +64,38 @@ def main(argv: Sequence[str]) -> int:
     except calls.NotAProgramError as error:
         return _fail(f"{program} is no program: {error}", "it is another file, or is damaged.", "give a .pte file.")
     try:
-        profile = profile_data.summarize(etdump.read(content), origin_of, call_of)
+        profiles = [
+            profile_data.summarize(etdump.read(content), origin_of, call_of, threads and int(threads))
+            for threads, content in contents.items()
+        ]
     except etdump.NotAnEtdumpError as error:
         return _fail(
             f"{_ETDUMP.value} is no ETDump: {error}",
             "it is another file, or was cut short.",
             "give what --profile=FILE of the binary wrote.",
         )
-    if not profile:
+    known = [profile for profile in profiles if profile]
+    if len(known) < len(profiles):
         return _fail(
             f"{_ETDUMP.value} has no run of a method.",
             "the program that made it stopped before.",
             "profile a whole run.",
         )
-    _write(Path(_PAGE.value), [page.render(_TITLE.value, profile)], "page")
+    _write(Path(_PAGE.value), [page.render(_TITLE.value, profile_data.Profile.joined(known))], "page")
     if _TRACE.value:
+        *_, content = contents.values()
         events = trace.lines(_TITLE.value, _METHOD.value, etdump.read(content), origin_of, call_of)
         _write(Path(_TRACE.value), events, "trace")
     return 0
 
 
-def _record(runner: str, recorded: Path, arguments: Sequence[str]) -> int:
+def _record(runner: str, recorded: Path, threads: str | None, arguments: Sequence[str]) -> int:
     """Runs the program, and writes an ETDump; the exit status."""
     command = [runner, f"--profile={recorded}", f"--method={_METHOD.value}", *arguments]
     if _PROGRAM.value:
         command.append(f"--program={_PROGRAM.value}")
+    if threads is not None:
+        command.append(f"--threads={threads}")
     if not any(argument.partition("=")[0] == _ITERATIONS for argument in arguments):
         command.append(f"{_ITERATIONS}=10")
     return subprocess.run(command, check=False).returncode

@@ -10,8 +10,13 @@ const FIRST_ROWS = 200, MORE_ROWS = 500;
 // In CSS pixels: the timeline's parts, how near to a call a finger must hit, and how far one moves that drags nothing.
 const SCALE = 20, BAND = 5, REACH = 12, STILL = 4;
 
+// The numbers of threads. Times are compared with those of the first; without several, nothing is.
+const THREADS = [...new Set(data.views.map(({threads}) => threads))];
+const COMPARES = THREADS.length > 1;
+
 const state = {
   view: data.views[0],
+  base: data.views[0],  // The view with the first number of threads.
   filter: "",
   group: "operator",
   sort: "time",
@@ -36,6 +41,19 @@ const count = (number, what) => `${number.toLocaleString("en-US")} ${what}${numb
 const spread = (times) => `p10 ${time(times[P10])}, p90 ${time(times[P90])}`;
 
 const median = (index) => state.view.nodes[index] ? state.view.nodes[index].times[MEDIAN] : 0;
+
+// The median of a node with the first number of threads.
+const baseMedian = (index) => state.base.nodes[index] ? state.base.nodes[index].times[MEDIAN] : 0;
+
+const threadCount = (threads) => count(threads, "thread");
+
+const HEADS = ["Operator", "Median", "p10", "p90", "Share", ...(COMPARES ? [threadCount(THREADS[0]), "Gain"] : [])];
+
+// How many times as fast as with the first number of threads.
+const gain = (base, ns) => base && ns ? (base / ns).toFixed(2) : null;
+
+// What a perfect division among the threads would save.
+const lost = (base, ns) => ns - base * THREADS[0] / state.view.threads;
 
 // The line that a node or what a backend took comes from.
 const lineOf = (origin) => origin.stack && origin.stack.length ? data.frames[origin.stack.at(-1)] : null;
@@ -73,7 +91,7 @@ function known(node, place, none) {
 }
 
 function makeGroup(key, name) {
-  return {key, name, ns: 0, spread: 0, first: Infinity, shares: new Map(), groups: new Map(), nodes: new Map()};
+  return {key, name, ns: 0, base: 0, spread: 0, first: Infinity, shares: new Map(), groups: new Map(), nodes: new Map()};
 }
 
 // The groups of what the filter leaves, in one that has all.
@@ -100,6 +118,7 @@ function grouped() {
 function add(group, index, share) {
   const times = state.view.nodes[index].times;
   group.ns += share * times[MEDIAN];
+  group.base += share * baseMedian(index);
   group.spread = Math.max(group.spread, times[P90] - times[P10]);
   group.first = Math.min(group.first, index);
   group.shares.set(index, (group.shares.get(index) || 0) + share);
@@ -108,6 +127,7 @@ function add(group, index, share) {
 const SORTS = {
   time: (a, b) => b.ns - a.ns,
   spread: (a, b) => b.spread - a.spread,
+  lost: (a, b) => lost(b.base, b.ns) - lost(a.base, a.ns),
   name: (a, b) => a.name.localeCompare(b.name),
   order: () => 0,
 };
@@ -128,7 +148,8 @@ function* rowsOf(group, depth) {
   for (const [index, share] of group.nodes) {
     const {times} = state.view.nodes[index];
     const name = data.nodes[index].operator;
-    entries.push({index, share, name, ns: share * times[MEDIAN], spread: times[P90] - times[P10], first: index});
+    const base = share * baseMedian(index);
+    entries.push({index, share, name, base, ns: share * times[MEDIAN], spread: times[P90] - times[P10], first: index});
   }
   entries.sort((a, b) => SORTS[state.sort](a, b) || a.first - b.first);
   for (const entry of entries) {
@@ -153,10 +174,11 @@ function showTable() {
   element("more").textContent = `Show ${Math.min(more, MORE_ROWS)} of ${more.toLocaleString("en-US")} more rows`;
 }
 
-function row(depth, title, ns, times, properties) {
+function row(depth, title, ns, base, times, properties) {
   const bar = make("span", {className: "bar"}, make("span"));
   bar.firstChild.style.width = percent(Math.min(ns, state.view.total[MEDIAN]));
   const cells = [["Median", time(ns)], ["p10", times && time(times[P10])], ["p90", times && time(times[P90])], ["Share", percent(ns)]];
+  if (COMPARES) cells.push([threadCount(THREADS[0]), base ? time(base) : ""], ["Gain", gain(base, ns)]);
   const made = make("tr", properties, make("td", {}, ...title, bar), ...cells.map(([label, text]) => {
     const cell = make("td", {}, text || "");
     if (text) cell.dataset.label = label;
@@ -183,7 +205,7 @@ function groupRow(entry) {
   };
   const code = state.group === "line" ? data.frames.find((frame) => frame[0] === entry.name) : null;
   const about = make("small", {}, ` ${count(entry.group.shares.size, "node")}`, ...(code ? [make("br"), make("code", {}, code[2])] : []));
-  const made = row(entry.depth, [opener(entry.name, isOpen, toggle), about], entry.ns, null, {className: "group"});
+  const made = row(entry.depth, [opener(entry.name, isOpen, toggle), about], entry.ns, entry.base, null, {className: "group"});
   made.dataset.key = entry.key;
   return made;
 }
@@ -198,13 +220,13 @@ function nodeRows(entry) {
   const share = entry.share < 0.999 ? `${(100 * entry.share).toFixed(0)}% of` : null;
   const about = [share, `node ${node.number}`, node.module, line && line[0].split("/").at(-1), node.outputs && node.outputs.map((tensor) => data.tensors[tensor]).join(", ")];
   const title = [opener(node.operator, isSelected, toggle), make("small", {}, about.filter(Boolean).join(" · "))];
-  const made = row(entry.depth, title, entry.ns, times, {className: isSelected ? "node selected" : "node"});
+  const made = row(entry.depth, title, entry.ns, entry.base, times, {className: isSelected ? "node selected" : "node"});
   made.dataset.node = entry.index;
   return isSelected ? [made, inside(node, state.view.nodes[entry.index])] : [made];
 }
 
 function runtimeRow() {
-  return row(0, ["the runtime itself"], state.view.runtime[MEDIAN], state.view.runtime, {className: "runtime"});
+  return row(0, ["the runtime itself"], state.view.runtime[MEDIAN], state.base.runtime[MEDIAN], state.view.runtime, {className: "runtime"});
 }
 
 // What the page knows of a node.
@@ -228,7 +250,7 @@ function inside(node, {times, parts}) {
     const items = parts.map(([name, ...part]) => make("li", {}, `${name}: ${time(part[MEDIAN])}, `, make("small", {style: "display: inline"}, spread(part))));
     about.push(make("p", {}, "What the backend tells"), make("ul", {}, ...items));
   }
-  const cell = make("td", {colSpan: 5}, ...about);
+  const cell = make("td", {colSpan: HEADS.length}, ...about);
   cell.setAttribute("role", "cell");
   const made = make("tr", {className: "inside selected"}, cell);
   made.setAttribute("role", "row");
@@ -355,7 +377,9 @@ function callAt(clientX) {
 
 function describe(index) {
   const node = data.nodes[index], {times} = state.view.nodes[index];
-  return `${node.operator}, node ${node.number}: ${time(times[MEDIAN])}, ${percent(times[MEDIAN])} (${spread(times)})`;
+  const faster = COMPARES && gain(baseMedian(index), times[MEDIAN]);
+  const than = faster ? `, ${faster} times as fast as with ${threadCount(THREADS[0])}` : "";
+  return `${node.operator}, node ${node.number}: ${time(times[MEDIAN])}, ${percent(times[MEDIAN])} (${spread(times)})${than}`;
 }
 
 function showStatus(index) {
@@ -496,24 +520,33 @@ function update() {
   draw();
 }
 
-function showView(view) {
-  state.view = view;
+function showView(threads, sample) {
+  const find = (with_threads) => data.views.find((each) => each.threads === with_threads && each.sample === sample);
+  const view = state.view = find(threads);
+  state.base = find(THREADS[0]);
   if (state.selected !== null && !view.nodes[state.selected]) state.selected = null;
   const {total} = view;
-  element("total").replaceChildren(make("strong", {}, time(total[MEDIAN])), ` is the median of ${count(total[0], "run")}; ${spread(total)}, least ${time(total[LEAST])}, most ${time(total[MOST])}.`);
+  const faster = COMPARES ? ` with ${threadCount(threads)}, ${gain(state.base.total[MEDIAN], total[MEDIAN])} times as fast as with ${threadCount(THREADS[0])}` : "";
+  element("total").replaceChildren(make("strong", {}, time(total[MEDIAN])), ` is the median of ${count(total[0], "run")}${faster}; ${spread(total)}, least ${time(total[LEAST])}, most ${time(total[MOST])}.`);
   chooseColors();
   show(0, runEnd());
   update();
 }
 
-element("heads").append(...["Operator", "Median", "p10", "p90", "Share"].map((name) => {
+element("heads").append(...HEADS.map((name) => {
   const head = make("th", {scope: "col"}, name);
   head.setAttribute("role", "columnheader");
   return head;
 }));
-element("samples").hidden = data.views.length === 1;
-element("sample").append(...data.views.map(({sample}, index) => make("option", {value: index}, sample === null ? "all" : `${sample}`)));
-element("sample").onchange = (event) => showView(data.views[event.target.value]);
+const samples = [...new Set(data.views.map(({sample}) => sample))];
+element("samples").hidden = samples.length === 1;
+element("sample").append(...samples.map((sample, index) => make("option", {value: index}, sample === null ? "all" : `${sample}`)));
+element("counts").hidden = !COMPARES;
+element("threads").append(...THREADS.map((threads, index) => make("option", {value: index}, `${threads}`)));
+element("threads").value = THREADS.length - 1;
+if (COMPARES) element("sort").append(make("option", {value: "lost"}, "time lost"));
+const showChosen = () => showView(THREADS[element("threads").value], samples[element("sample").value]);
+element("sample").onchange = element("threads").onchange = showChosen;
 element("tools").onsubmit = (event) => event.preventDefault();
 for (const [id, event] of [["filter", "input"], ["group", "change"], ["sort", "change"]]) {
   element(id).addEventListener(event, () => {
@@ -528,4 +561,4 @@ element("more").onclick = () => {
 };
 window.addEventListener("resize", draw);
 window.matchMedia("(prefers-color-scheme: dark)").addEventListener("change", draw);
-showView(data.views[0]);
+showChosen();

@@ -36,6 +36,9 @@ def render(title: str, profile: Profile) -> str:
 def _counts(profile: Profile) -> str:
     first, warm_up, timed = (profile.counts[kind] for kind in (Kind.FIRST, Kind.WARM_UP, Kind.TIMED))
     of_samples = f" of {_count(profile.samples, 'sample')}" if profile.samples else ""
+    threads = dict.fromkeys(view.threads for view in profile.views)
+    if len(threads) > 1:
+        of_samples += f" with each of {len(threads)} numbers of threads"
     if profile.kind is Kind.FIRST:
         return f"{_count(first, 'run')}{of_samples}; none was timed apart, with <code>--iterations</code>."
     return (
@@ -97,6 +100,7 @@ def _frame(frame: Any) -> list[object]:
 
 def _view(view: View, profile: Profile, index_of: Mapping[int, int]) -> str:
     fields = {
+        "threads": _json(view.threads),
         "sample": _json(view.sample),
         "total": _json(_times(view.total)),
         "runtime": _json(_times(view.runtime)),

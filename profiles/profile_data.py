@@ -115,6 +115,7 @@ class View:
     """Some runs of a method.
 
     Attributes:
+        threads: the number of threads that they are with; None if it was not given.
         sample: the sample that they are of; None for those of all samples.
         total: the times of whole runs.
         runtime: what of a run is no node's.
@@ -123,6 +124,7 @@ class View:
         timeline: the calls of a typical run, in their order.
     """
 
+    threads: int | None
     sample: int | None
     total: Times
     runtime: Times
@@ -140,7 +142,7 @@ class Profile:
         kind: of the runs that the times are of: the timed ones, or the first where none is timed.
         samples: how many samples the runs are of; 0 if the file does not tell.
         nodes: in the order in which they first ran.
-        views: all runs of the kind, and those of each sample where there are a few.
+        views: all runs of the kind, and those of each sample where there are a few; for each number of threads.
     """
 
     counts: Mapping[Kind, int]
@@ -148,6 +150,14 @@ class Profile:
     samples: int
     nodes: tuple[Node, ...]
     views: tuple[View, ...]
+
+    @classmethod
+    def joined(cls, profiles: Sequence[Profile]) -> Profile:
+        """The profiles of one method with several numbers of threads. All have the same kinds of runs."""
+        first = profiles[0]
+        nodes = {node.number: node for profile in profiles for node in profile.nodes}
+        views = tuple(view for profile in profiles for view in profile.views)
+        return cls(first.counts, first.kind, first.samples, tuple(nodes.values()), views)
 
 
 def origins(content: str, method: str) -> dict[int, Origin]:
@@ -166,13 +176,16 @@ def origins(content: str, method: str) -> dict[int, Origin]:
     return {int(number): origin(entry) for number, entry in document["methods"].get(method, {}).items()}
 
 
-def summarize(runs: Iterable[Run], origin_of: Mapping[int, Origin], call_of: Mapping[int, Call]) -> Profile | None:
+def summarize(
+    runs: Iterable[Run], origin_of: Mapping[int, Origin], call_of: Mapping[int, Call], threads: int | None = None
+) -> Profile | None:
     """The profile of some runs, of which one is kept at a time; None if there is none.
 
     Args:
         runs: in their order.
         origin_of: the origins of nodes by number.
         call_of: the calls of nodes by number.
+        threads: the number of threads that the runs are with, if it is known.
     """
     counts = dict.fromkeys(Kind, 0)
     # The runs of a kind, by sample.
@@ -188,9 +201,9 @@ def summarize(runs: Iterable[Run], origin_of: Mapping[int, Origin], call_of: Map
     by_sample = measured[kind]
     if not by_sample:
         return None
-    views = [_Measured.joined(list(by_sample.values())).view(None)]
+    views = [_Measured.joined(list(by_sample.values())).view(threads, None)]
     if 1 < len(by_sample) <= _SHOWN_SAMPLES:
-        views += [of_sample.view(sample) for sample, of_sample in by_sample.items()]
+        views += [of_sample.view(threads, sample) for sample, of_sample in by_sample.items()]
     nodes = tuple(
         Node(
             number,
@@ -281,11 +294,12 @@ class _Measured:
                 joined.parts.setdefault(part, array("q")).extend(ns)
         return joined
 
-    def view(self, sample: int | None) -> View:
+    def view(self, threads: int | None, sample: int | None) -> View:
         parts: dict[int, list[tuple[str, Times]]] = {}
         for (number, _, name), ns in self.parts.items():
             parts.setdefault(number, []).append((name, Times.of(ns)))
         return View(
+            threads,
             sample,
             Times.of(self.totals),
             Times.of(self.rests),

@@ -12,7 +12,7 @@ from absl.testing import absltest
 from profiles import page
 from profiles.calls import Call
 from profiles.etdump import Event, Kind, Part, Run
-from profiles.profile_data import Frame, Origin, summarize
+from profiles.profile_data import Frame, Origin, Profile, summarize
 from tools.chromium import browser
 
 # What the other scripts say in.
@@ -102,6 +102,21 @@ def _ten_nodes(samples: int = 1) -> str:
         for i, origin in origins.items()
     }
     return _page(runs, origins, calls)
+
+
+def _threads(*counts: int) -> str:
+    """The page of three nodes of two operators, with numbers of threads. The last node gains nothing."""
+    origins = {i: Origin(f"aten::op{i // 2}.out", "", (), ()) for i in range(3)}
+    profiles = []
+    for threads in counts:
+        ns = (400 // threads, 200 // threads, 300)
+        ends = [*itertools.accumulate(ns)]
+        events = tuple(Event(i, "", end - each, end, ()) for i, (each, end) in enumerate(zip(ns, ends, strict=True)))
+        runs = [Run(0, ends[-1] + 100, events, Kind.TIMED, sample) for sample in (0, 1)]
+        profile = summarize(runs, origins, {}, threads)
+        assert profile
+        profiles.append(profile)
+    return page.render("p", Profile.joined(profiles))
 
 
 def _page(runs: Sequence[Run], origins: dict[int, Origin], calls: dict[int, Call]) -> str:
@@ -386,6 +401,58 @@ class BrowserTest(absltest.TestCase):
         self.assertTrue(measured["total"][0].startswith("10.00 µs is the median of 20 runs;"), measured["total"][0])
         self.assertTrue(measured["total"][1].startswith("10.00 µs is the median of 10 runs;"), measured["total"][1])
         self.assertTrue(self._measure(_ten_nodes(), script.partition("choose")[0].rpartition("\n")[0])["hidden"])
+
+    def test_threads(self) -> None:
+        script = """\
+  const cells = () => all("#rows > tr").map((row) => [...row.cells].slice(1).map((cell) => cell.innerText).join(" "));
+  measured.heads = all("#heads th").map((head) => head.innerText);
+  measured.hidden = $("#counts").hidden;
+  measured.choices = [...$("#threads").options].map((option) => option.text);
+  measured.sorts = [...$("#sort").options].map((option) => option.value);
+  measured.total = $("#total").textContent;
+  measured.groups = cells();
+  choose("#group", "none");
+  choose("#sort", "lost");
+  measured.lost = nodes();
+  tap(0.15);
+  measured.status = $("#status").textContent;
+  measured.columns = $("tr.inside").cells[0].colSpan;
+  key("Escape");
+  choose("#sample", 1);
+  choose("#threads", 0);
+  measured.base = cells();
+  measured.baseTotal = $("#total").textContent;
+"""
+        measured = self._measure(_threads(1, 2), script)
+        self.assertEqual(measured["heads"], ["Operator", "Median", "p10", "p90", "Share", "1 thread", "Gain"])
+        self.assertFalse(measured["hidden"])
+        self.assertEqual(measured["choices"], ["1", "2"])
+        # The page begins with the last number of threads.
+        self.assertTrue(
+            measured["total"].startswith(
+                "0.70 µs is the median of 2 runs with 2 threads, 1.43 times as fast as with 1"
+            ),
+            measured["total"],
+        )
+        self.assertEqual(
+            [" ".join(row.split()) for row in measured["groups"]],
+            [
+                "0.30 µs 42.9% 0.60 µs 2.00",
+                "0.30 µs 42.9% 0.30 µs 1.00",
+                "0.10 µs 0.10 µs 0.10 µs 14.3% 0.10 µs 1.00",
+            ],
+        )
+        self.assertEqual(measured["lost"], [2, 0, 1])
+        self.assertIn("2.00 times as fast as with 1 thread", measured["status"])
+        self.assertEqual(measured["columns"], 7)
+        self.assertEqual([row.split()[-1] for row in measured["base"]], ["1.00"] * 4)
+        self.assertTrue(measured["baseTotal"].startswith("1.00 µs is the median of 1 run with 1 thread, 1.00 times"))
+        phone = self._measure(_threads(1, 2), "measured.width = page.documentElement.scrollWidth;", 320)
+        self.assertLessEqual(phone["width"], 320)
+        measured = self._measure(_ten_nodes(), script.partition("  measured.total")[0])
+        self.assertTrue(measured["hidden"])
+        self.assertEqual(measured["heads"], ["Operator", "Median", "p10", "p90", "Share"])
+        self.assertNotIn("lost", measured["sorts"])
 
     def test_no_nodes(self) -> None:
         # As of a runtime without events.

@@ -121,6 +121,16 @@ class SummarizeTest(absltest.TestCase):
         # Of many samples, the page would be as many times as long.
         self.assertEqual(len(_profile([_run(100, sample=i) for i in range(100)]).views), 1)
 
+    def test_numbers_of_threads_are_apart(self) -> None:
+        # The second run has a node that the first has not.
+        one, two = (summarize([_run(*ns)], {}, {}, len(ns)) for ns in ([100], [60, 7]))
+        assert one and two
+        profile = Profile.joined([one, two])
+        self.assertEqual([view.threads for view in profile.views], [1, 2])
+        self.assertEqual([view.nodes[0].median for view in profile.views], [100, 60])
+        self.assertEqual([node.number for node in profile.nodes], [0, 1])
+        self.assertNotIn(1, profile.views[0].nodes)
+
     def test_loops_and_branches(self) -> None:
         def run(body: int, times: int, *, branch: bool) -> Run:
             events, at = [], 0
@@ -200,6 +210,11 @@ class PageTest(absltest.TestCase):
             ([_run(5, kind=Kind.FIRST, sample=None)], "1 run; none was timed apart"),
         ):
             self.assertIn(expected, document.read(page.render("p", _profile(runs))).text)
+        each = [summarize([_run(5)], {}, {}, threads) for threads in (1, 2, 4)]
+        joined = Profile.joined([profile for profile in each if profile])
+        self.assertIn(
+            "1 timed run of 1 sample with each of 3 numbers of threads;", document.read(page.render("p", joined)).text
+        )
 
     def test_nodes(self) -> None:
         first, backend = self.data["nodes"]
@@ -212,6 +227,7 @@ class PageTest(absltest.TestCase):
 
     def test_times(self) -> None:
         (view,) = self.data["views"]
+        self.assertIsNone(view["threads"])
         # How many runs, median, p10, p90, least, most.
         self.assertEqual(view["total"], [3, 5000, 4200, 8200, 4000, 9000])
         self.assertEqual(view["nodes"][0]["times"], [3, 2000, 1200, 5200, 1000, 6000])

@@ -303,6 +303,16 @@ class ProfileTest(absltest.TestCase):
         softmax = data["nodes"][-1]
         self.assertEqual([data["tensors"][i] for i in softmax["inputs"] + softmax["outputs"]], ["Float [16, 64]"] * 2)
 
+    def test_page_with_numbers_of_threads(self) -> None:
+        folder = self._folder()
+        finished = _run("PROFILE", "--threads=1,2", "--iterations=2", BUILD_WORKING_DIRECTORY=str(folder))
+        self.assertEqual(finished.returncode, 0, finished.stderr)
+        data = _data(folder / "plain.profile.html")
+        self.assertEqual([node["operator"] for node in data["nodes"]], _OPERATORS)
+        self.assertEqual([view["threads"] for view in data["views"]], [1, 2])
+        for view in data["views"]:
+            self.assertEqual([node["times"][0] for node in view["nodes"]], [2] * len(_OPERATORS))
+
     def test_page_of_a_file(self) -> None:
         path = self._recorded()
         page = self._folder() / "page.html"
@@ -361,6 +371,7 @@ class ProfileTest(absltest.TestCase):
             ("PROFILED", [f"--profile={nowhere}"], f"cannot write the profile {nowhere}"),
             ("PLAIN", ["--profile"], "there is no flag --profile"),
             ("PROFILE", ["--iterations=x"], "is no whole number"),
+            ("PROFILE", ["--threads=1,x"], "is no whole number"),
             ("PROFILE", [f"--etdump={nowhere}"], f"cannot read {nowhere}: No such file"),
             ("PROFILE", [f"--etdump={_MODEL.absolute()}"], "is no ETDump"),
             ("PROFILE", [f"--page={nowhere}"], f"cannot write the page {nowhere}: No such file"),
