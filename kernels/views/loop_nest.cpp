@@ -42,6 +42,13 @@ LoopNest::LoopNest(const StridedShape* const* operands, int count) : count_(coun
   }
 }
 
+LoopNest LoopNest::of_rows() const {
+  LoopNest rows = *this;
+  rows.numel_ /= row_size();
+  --rows.rank_;
+  return rows;
+}
+
 void LoopNest::for_each_row(int64_t begin, int64_t end, Visit visit) const {
   if (begin >= end) {
     return;

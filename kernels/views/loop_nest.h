@@ -46,6 +46,10 @@ class LoopNest {
   /// The number of bytes between two elements of operand `k` in a row.
   int64_t row_stride(int k) const { return strides_[k][rank_ - 1]; }
 
+  /// The nest of the rows: the loops without the innermost one. An element of the result is a row of this nest. There
+  /// must be at least two loops.
+  LoopNest of_rows() const;
+
   /// Visits the elements from number `begin` to `end` (exclusive), row by row. The first and the last call may have a
   /// part of a row.
   void for_each_row(int64_t begin, int64_t end, Visit visit) const;

@@ -86,6 +86,27 @@ TEST(LoopNestTest, RangesAreWhatTheWholeIsMadeOf) {
   }
 }
 
+TEST(LoopNestTest, RowsAreWhatTheWholeIsMadeOf) {
+  std::mt19937 random(3);
+  for (int round = 0; round < 300; ++round) {
+    const std::vector<int> sizes = random_sizes(1 + static_cast<int>(random() % 5), 300, random);
+    const LoopNest nest = LoopNest::over(random_shape(sizes, ScalarType::Float, false, random),
+                                         random_shape(sizes, ScalarType::Double, true, random));
+    if (nest.rank() == 1) {
+      continue;
+    }
+    const LoopNest rows = nest.of_rows();
+    ASSERT_EQ(rows.numel() * nest.row_size(), nest.numel());
+    std::vector<Offsets> elements;
+    for (const Offsets& row : visited(rows, 0, rows.numel())) {
+      for (int64_t i = 0; i < nest.row_size(); ++i) {
+        elements.emplace_back(row.first + i * nest.row_stride(0), row.second + i * nest.row_stride(1));
+      }
+    }
+    ASSERT_EQ(elements, visited(nest, 0, nest.numel()));
+  }
+}
+
 TEST(LoopNestTest, ContiguousTensorsAreOneRow) {
   StridedShape shape;
   shape.dtype = ScalarType::Float;
