@@ -11,7 +11,8 @@ from absl import flags
 COMMANDS = {
     "select": "unites lists of operators, models and other selections",
     "collect": "collects the operators that C++ declares",
-    "generate": "writes the C++ that registers kernels with the runtime, or defines operators in PyTorch",
+    "generate": "writes the C++ that registers kernels with the runtime",
+    "generate_torch": "writes the C++ that defines operators in PyTorch",
     "bind": "finds the kernels in the libraries and adapts those without a context",
     "prune": "leaves dtypes that are not selected out of kernels",
     "check": "checks that no kernel of a binary is registered twice, and none of its program missing",

@@ -47,8 +47,7 @@ class GenerateForTorchTest(case.TestCase):
             "torch_manifest": "custom_ops_lib.torch.json",
         }
         self.run_command(
-            "generate",
-            "--target=torch",
+            "generate_torch",
             "--max_kernels=2000",
             "--label=//ops:custom_ops_lib",
             *sources,

@@ -42,7 +42,7 @@ class MainTest(case.TestCase):
             ((), ""),
             (
                 ("gen",),
-                "codegen: there is no subcommand 'gen', only select, collect, generate, bind, "
+                "codegen: there is no subcommand 'gen', only select, collect, generate, generate_torch, bind, "
                 "prune, check, compile, bundle, size, size_limit, torch_library, torch_check.",
             ),
             (("select",), "codegen select: flag --output=None: Flag --output must have a value other than None."),

@@ -61,7 +61,7 @@ def assert_error(env, message, where, id, names):
       message: str, the error.
       where: str, the label that the message begins with.
       id: str, the id in docs/errors.md that the message ends with.
-      names: list[str], the attributes, values and labels that the message names behind its place.
+      names: list[str], the attributes, values and labels that the message names after its place.
     """
     asserts.true(env, message.startswith(where + ": "), "{} is not the place of: {}".format(where, message))
     for name in names:
@@ -105,3 +105,32 @@ def failure_test_rule(config_settings = {}):
     )
 
 failure_test = failure_test_rule()
+
+def case(name, rule, test, expect = {}, **attrs):
+    """Defines a target and the test `<name>_test` of its analysis.
+
+    Args:
+      name: str, the name of the target.
+      rule: the rule or macro of the target.
+      test: the rule of the test: failure_test, or what analysistest.make returned.
+      expect: dict[str, value], the attributes of the test: for failure_test, `id` and `names`.
+      **attrs: the attributes of the target.
+    """
+    rule(name = name, tags = ["manual"], **attrs)
+    test(name = name + "_test", size = "small", target_under_test = ":" + name, **expect)
+
+def suite_of_new_tests(name, before):
+    """Defines a test suite of the tests that the package got after `before`, without those with the tag `manual`.
+
+    Args:
+      name: str, the name of the suite.
+      before: list[str], the names that native.existing_rules() had.
+    """
+    native.test_suite(
+        name = name,
+        tests = [
+            ":" + new
+            for new, attrs in native.existing_rules().items()
+            if new not in before and attrs["kind"].endswith("_test") and "manual" not in attrs["tags"]
+        ],
+    )

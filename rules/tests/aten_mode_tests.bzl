@@ -3,7 +3,7 @@
 load("@bazel_skylib//lib:unittest.bzl", "analysistest", "asserts")
 load("@rules_cc//cc/common:cc_info.bzl", "CcInfo")
 load("//rules:defs.bzl", "executorch_generated_lib")
-load(":analysis.bzl", "action_with_mnemonic", "assert_ends", "failure_test", "values_of")
+load(":analysis.bzl", "action_with_mnemonic", "assert_ends", "case", "failure_test", "suite_of_new_tests", "values_of")
 
 def _aten_mode_test_impl(ctx):
     env = analysistest.begin(ctx)
@@ -56,57 +56,40 @@ def aten_mode_test_suite(name):
     Args:
       name: name of the test suite.
     """
-    executorch_generated_lib(
+    before = native.existing_rules().keys()
+    case(
         name = "generated_in_aten_mode",
+        rule = executorch_generated_lib,
+        test = _aten_mode_test,
         aten_mode = True,
         custom_ops_yaml_target = "custom_ops.yaml",
         kernel_deps = [":kernels_a"],
-        tags = ["manual"],
         deps = [":selection_all"],
     )
-    _aten_mode_test(
-        name = "aten_mode_test",
-        size = "small",
-        target_under_test = ":generated_in_aten_mode",
-    )
-    executorch_generated_lib(
+    case(
         name = "generated_with_aten_fallback",
+        rule = executorch_generated_lib,
+        test = _aten_fallback_test,
         custom_ops_yaml_target = "custom_ops.yaml",
         fallback = "aten",
         functions_yaml_target = "functions.yaml",
-        tags = ["manual"],
         deps = [":selection_all"],
-    )
-    _aten_fallback_test(
-        name = "aten_fallback_test",
-        size = "small",
-        target_under_test = ":generated_with_aten_fallback",
     )
     _without_aten_test(
         name = "without_aten_test",
         size = "small",
         target_under_test = ":generated",
     )
-    executorch_generated_lib(
+    case(
         name = "generated_in_aten_mode_with_functions_yaml",
+        expect = {
+            "id": "functions-yaml-in-aten-mode",
+            "names": ["aten_mode", "functions_yaml_target"],
+        },
+        rule = executorch_generated_lib,
+        test = failure_test,
         aten_mode = True,
         functions_yaml_target = "functions.yaml",
-        tags = ["manual"],
         deps = [":selection_all"],
     )
-    failure_test(
-        name = "functions_yaml_in_aten_mode_test",
-        size = "small",
-        id = "functions-yaml-in-aten-mode",
-        names = ["aten_mode", "functions_yaml_target"],
-        target_under_test = ":generated_in_aten_mode_with_functions_yaml",
-    )
-    native.test_suite(
-        name = name,
-        tests = [
-            ":aten_fallback_test",
-            ":aten_mode_test",
-            ":functions_yaml_in_aten_mode_test",
-            ":without_aten_test",
-        ],
-    )
+    suite_of_new_tests(name, before)

@@ -4,7 +4,7 @@ load("@bazel_skylib//lib:unittest.bzl", "analysistest", "asserts")
 
 # buildifier: disable=bzl-visibility
 load("//rules/private/executorch:executorch_cc_library.bzl", "executorch_cc_library")
-load(":analysis.bzl", "action_with_mnemonic")
+load(":analysis.bzl", "action_with_mnemonic", "case", "suite_of_new_tests")
 
 def _compile_flags_test_impl(ctx):
     env = analysistest.begin(ctx)
@@ -41,28 +41,27 @@ def compile_flags_test_suite(name):
     Args:
       name: name of the test suite.
     """
+    before = native.existing_rules().keys()
     executorch_cc_library(
         name = "cc_plain",
         srcs = ["op_a.cpp"],
         tags = ["manual"],
     )
-    executorch_cc_library(
+    case(
         name = "cc_with_options",
+        expect = {
+            "expected": _SECTIONS + ["-std=c++20", "-Os"],
+        },
+        rule = executorch_cc_library,
+        test = _fastbuild_test,
         srcs = ["op_a.cpp"],
         copts = ["-std=c++20", "-Os"],
-        tags = ["manual"],
     )
     _fastbuild_test(
         name = "cc_fastbuild_test",
         size = "small",
         expected = ["-std=c++17", "-O2"] + _SECTIONS,
         target_under_test = ":cc_plain",
-    )
-    _fastbuild_test(
-        name = "cc_attribute_test",
-        size = "small",
-        expected = _SECTIONS + ["-std=c++20", "-Os"],
-        target_under_test = ":cc_with_options",
     )
     _dbg_test(
         name = "cc_dbg_test",
@@ -82,13 +81,4 @@ def compile_flags_test_suite(name):
         expected = ["-std=c++20", "-O2"] + _SECTIONS,
         target_under_test = ":cc_plain",
     )
-    native.test_suite(
-        name = name,
-        tests = [
-            ":cc_attribute_test",
-            ":cc_copt_test",
-            ":cc_cxxopt_test",
-            ":cc_dbg_test",
-            ":cc_fastbuild_test",
-        ],
-    )
+    suite_of_new_tests(name, before)

@@ -4,7 +4,7 @@ load("@bazel_skylib//lib:unittest.bzl", "analysistest", "asserts")
 load("@rules_cc//cc/common:cc_info.bzl", "CcInfo")
 load("//rules:defs.bzl", "et_kernel_library", "executorch_generated_lib")
 load("//rules:providers.bzl", "EtKernelInfo")
-load(":analysis.bzl", "action_with_mnemonic", "assert_ends", "failure_test", "values_of")
+load(":analysis.bzl", "action_with_mnemonic", "assert_ends", "case", "failure_test", "suite_of_new_tests", "values_of")
 
 def _providers_test_impl(ctx):
     env = analysistest.begin(ctx)
@@ -105,6 +105,7 @@ def et_kernel_library_test_suite(name):
     Args:
       name: name of the test suite.
     """
+    before = native.existing_rules().keys()
     et_kernel_library(
         name = "kernels_b",
         srcs = [
@@ -128,11 +129,16 @@ def et_kernel_library_test_suite(name):
         tags = ["manual"],
         deps = [":kernels_b"],
     )
-    et_kernel_library(
+    case(
         name = "kernels_misnamed",
+        expect = {
+            "id": "not-a-source",
+            "names": ["attribute operators", "op_a.\n", "op_a.cpp"],
+        },
+        rule = et_kernel_library,
+        test = failure_test,
         srcs = ["op_a.cpp"],
         operators = {"op_a": ["aten::a.out"]},
-        tags = ["manual"],
     )
     et_kernel_library(
         name = "kernels_alone",
@@ -164,8 +170,14 @@ def et_kernel_library_test_suite(name):
             links_all = not is_selective,
             target_under_test = ":" + library,
         )
-    et_kernel_library(
+    case(
         name = "kernels_unmapped",
+        expect = {
+            "id": "unmapped-source",
+            "names": ["links_selected_only", "attribute operators", "shared.cpp"],
+        },
+        rule = et_kernel_library,
+        test = failure_test,
         srcs = [
             "op_a.cpp",
             "shared.cpp",
@@ -175,14 +187,6 @@ def et_kernel_library_test_suite(name):
             "op_a.cpp": ["aten::a.out"],
             "shared.cpp": [],
         },
-        tags = ["manual"],
-    )
-    failure_test(
-        name = "kernels_unmapped_test",
-        size = "small",
-        id = "unmapped-source",
-        names = ["links_selected_only", "attribute operators", "shared.cpp"],
-        target_under_test = ":kernels_unmapped",
     )
     _providers_test(
         name = "kernels_test",
@@ -235,10 +239,11 @@ def et_kernel_library_test_suite(name):
         tags = ["manual"],
         deps = [":kernels_declaring"],
     )
-    executorch_generated_lib(
+    case(
         name = "generated_of_declared",
+        rule = executorch_generated_lib,
+        test = _declared_test,
         kernel_deps = [":kernels_around_declaring"],
-        tags = ["manual"],
         deps = [":selection_all"],
     )
     _declaring_test(
@@ -246,43 +251,15 @@ def et_kernel_library_test_suite(name):
         size = "small",
         target_under_test = ":kernels_declaring",
     )
-    _declared_test(
-        name = "generated_of_declared_test",
-        size = "small",
-        target_under_test = ":generated_of_declared",
-    )
-    failure_test(
-        name = "kernels_misnamed_test",
-        size = "small",
-        id = "not-a-source",
-        names = ["attribute operators", "op_a.\n", "op_a.cpp"],
-        target_under_test = ":kernels_misnamed",
-    )
-    et_kernel_library(
+    case(
         name = "kernels_of_two_lines",
+        expect = {
+            "id": "line-break",
+            "names": ["attribute operators", r"aten::a.out\n--header=a.h"],
+        },
+        rule = et_kernel_library,
+        test = failure_test,
         srcs = ["op_a.cpp"],
         operators = {"op_a.cpp": ["aten::a.out\n--header=a.h"]},
-        tags = ["manual"],
     )
-    failure_test(
-        name = "kernels_of_two_lines_test",
-        size = "small",
-        id = "line-break",
-        names = ["attribute operators", r"aten::a.out\n--header=a.h"],
-        target_under_test = ":kernels_of_two_lines",
-    )
-    native.test_suite(
-        name = name,
-        tests = [
-            ":generated_of_declared_test",
-            ":generated_of_yamls_in_aten_mode_test",
-            ":generated_of_yamls_test",
-            ":generated_of_selected_test",
-            ":generated_of_libraries_test",
-            ":kernels_declaring_test",
-            ":kernels_misnamed_test",
-            ":kernels_of_two_lines_test",
-            ":kernels_test",
-            ":kernels_unmapped_test",
-        ],
-    )
+    suite_of_new_tests(name, before)

@@ -5,7 +5,7 @@ load("@bazel_skylib//rules:common_settings.bzl", "bool_flag")
 load("@rules_python//python:defs.bzl", "py_test")
 load("//rules:defs.bzl", "ScalarType", "et_operator_library")
 load("//rules:providers.bzl", "EtOperatorInfo")
-load(":analysis.bzl", "action_with_mnemonic", "assert_ends", "failure_test", "values_of")
+load(":analysis.bzl", "action_with_mnemonic", "assert_ends", "case", "failure_test", "suite_of_new_tests", "values_of")
 
 def _union_test_impl(ctx):
     env = analysistest.begin(ctx)
@@ -82,14 +82,17 @@ def et_operator_library_test_suite(name):
     Args:
       name: name of the test suite.
     """
+    before = native.existing_rules().keys()
     et_operator_library(
         name = "selection_all",
         define_static_targets = True,
         include_all_ops = True,
         tags = ["manual"],
     )
-    et_operator_library(
+    case(
         name = "selection_union",
+        rule = et_operator_library,
+        test = _union_test,
         models = [
             "a.pte",
             "b.bpte",
@@ -103,23 +106,33 @@ def et_operator_library_test_suite(name):
             "aten::sub.out": [],
         },
         ops_schema_yaml_target = "ops.yaml",
-        tags = ["manual"],
         deps = [":selection_all"],
     )
-    et_operator_library(
+    case(
         name = "selection_empty",
-        tags = ["manual"],
+        expect = {
+            "id": "empty-selection",
+            "names": ["include_all_operators"],
+        },
+        rule = et_operator_library,
+        test = failure_test,
     )
-    et_operator_library(
+    case(
         name = "selection_server_generated",
+        rule = et_operator_library,
+        test = _server_generated_test,
         server_generated_yaml_target = "server.yaml",
-        tags = ["manual"],
     )
-    et_operator_library(
+    case(
         name = "selection_server_generated_and_more",
+        expect = {
+            "id": "server-generated-beside-others",
+            "names": ["server_generated_yaml_target", "deps, ops"],
+        },
+        rule = et_operator_library,
+        test = failure_test,
         ops = ["aten::add.out"],
         server_generated_yaml_target = "server.yaml",
-        tags = ["manual"],
         deps = [":selection_all"],
     )
     bool_flag(
@@ -156,18 +169,6 @@ def et_operator_library_test_suite(name):
         size = "small",
         target_under_test = ":selection_by_flag",
     )
-    _server_generated_test(
-        name = "selection_server_generated_test",
-        size = "small",
-        target_under_test = ":selection_server_generated",
-    )
-    failure_test(
-        name = "selection_server_generated_and_more_test",
-        size = "small",
-        id = "server-generated-beside-others",
-        names = ["server_generated_yaml_target", "deps, ops"],
-        target_under_test = ":selection_server_generated_and_more",
-    )
     py_test(
         name = "scalar_type_test",
         size = "small",
@@ -176,46 +177,19 @@ def et_operator_library_test_suite(name):
         args = ["{}={}".format(name, getattr(ScalarType, name)) for name in dir(ScalarType) if not name.startswith("to_")],
         deps = ["//codegen:codegen_lib"],
     )
-    _union_test(
-        name = "selection_union_test",
-        size = "small",
-        target_under_test = ":selection_union",
-    )
     _all_test(
         name = "selection_all_test",
         size = "small",
         target_under_test = ":selection_all",
     )
-    failure_test(
-        name = "selection_empty_test",
-        size = "small",
-        id = "empty-selection",
-        names = ["include_all_operators"],
-        target_under_test = ":selection_empty",
-    )
-    et_operator_library(
+    case(
         name = "selection_of_two_lines",
+        expect = {
+            "id": "line-break",
+            "names": ["attribute ops", "\"aten::add.out\\n--include_all_operators\""],
+        },
+        rule = et_operator_library,
+        test = failure_test,
         ops = ["aten::add.out\n--include_all_operators"],
-        tags = ["manual"],
     )
-    failure_test(
-        name = "selection_of_two_lines_test",
-        size = "small",
-        id = "line-break",
-        names = ["attribute ops", "\"aten::add.out\\n--include_all_operators\""],
-        target_under_test = ":selection_of_two_lines",
-    )
-    native.test_suite(
-        name = name,
-        tests = [
-            ":scalar_type_test",
-            ":selection_all_test",
-            ":selection_empty_test",
-            ":selection_flag_off_test",
-            ":selection_of_two_lines_test",
-            ":selection_flag_on_test",
-            ":selection_server_generated_and_more_test",
-            ":selection_server_generated_test",
-            ":selection_union_test",
-        ],
-    )
+    suite_of_new_tests(name, before)

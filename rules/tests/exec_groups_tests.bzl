@@ -17,7 +17,7 @@ load(
     "torch_op_library",
 )
 load("//rules:providers.bzl", "TorchOpInfo")
-load(":analysis.bzl", "action_with_mnemonic", "values_of")
+load(":analysis.bzl", "action_with_mnemonic", "suite_of_new_tests", "values_of")
 
 def _fake_tool_impl(ctx):
     tool = ctx.actions.declare_file(ctx.label.name)
@@ -208,6 +208,7 @@ def exec_groups_test_suite(name):
     Args:
       name: name of the test suite.
     """
+    before = native.existing_rules().keys()
     groups = {
         "grouped_aot_lib": ["codegen", "cpp_link", "python", "symbols"],
         "grouped_binary": ["codegen", "cpp_link"],
@@ -249,11 +250,9 @@ def exec_groups_test_suite(name):
         srcs = ["ops.cpp"],
         **attributes["grouped_torch_ops"]
     )
-    tests = []
     for target in groups:
-        tests.append(target + "_test")
         _groups_test(
-            name = tests[-1],
+            name = target + "_test",
             size = "small",
             target_under_test = ":" + target,
         )
@@ -279,11 +278,4 @@ def exec_groups_test_suite(name):
         size = "small",
         target_under_test = ":for_arm",
     )
-    native.test_suite(
-        name = name,
-        tests = tests + [
-            "loaded_test",
-            "machines_test",
-            "not_loaded_test",
-        ],
-    )
+    suite_of_new_tests(name, before)

@@ -14,7 +14,7 @@ load(
 
 # buildifier: disable=bzl-visibility
 load("//rules/private/toolchains:registry_size.bzl", "DEFAULT_MAX_KERNELS")
-load(":analysis.bzl", "action_with_mnemonic", "assert_ends", "failure_test", "main_source", "values_of")
+load(":analysis.bzl", "action_with_mnemonic", "assert_ends", "case", "failure_test", "main_source", "suite_of_new_tests", "values_of")
 
 def _binary_test_impl(ctx):
     env = analysistest.begin(ctx)
@@ -174,6 +174,7 @@ def executorch_binary_test_suite(name):
     Args:
       name: name of the test suite.
     """
+    before = native.existing_rules().keys()
     executorch_binary(
         name = "binary",
         program = ":program",
@@ -185,14 +186,17 @@ def executorch_binary_test_suite(name):
         tags = ["manual"],
         deps = [":generated_selective"],
     )
-    executorch_binary(
+    case(
         name = "binary_selective",
+        rule = executorch_binary,
+        test = _selective_binary_test,
         program = ":program",
-        tags = ["manual"],
         deps = [":linking_selective"],
     )
-    executorch_program_test(
+    case(
         name = "program_judged",
+        rule = executorch_program_test,
+        test = _program_test_test,
         size = "small",
         methods = [
             "forward",
@@ -201,21 +205,26 @@ def executorch_binary_test_suite(name):
         min_snr = "20",
         program = ":program",
         rtol = "1e-3",
-        tags = ["manual"],
         deps = [":generated"],
     )
-    executorch_program_test(
+    case(
         name = "program_without_samples",
+        expect = {
+            "id": "no-samples",
+            "names": ["//rules/tests:a.pte"],
+        },
+        rule = executorch_program_test,
+        test = failure_test,
         size = "small",
         program = "a.pte",
-        tags = ["manual"],
         deps = [":generated"],
     )
-    et_size_report(
+    case(
         name = "size",
+        rule = et_size_report,
+        test = _size_test,
         binary = ":binary",
         max_bytes = 1000,
-        tags = ["manual"],
         what_if = [":binary_with_profile"],
     )
     cc_binary(
@@ -224,42 +233,58 @@ def executorch_binary_test_suite(name):
         data = ["libruntime.dylib"],
         tags = ["manual"],
     )
-    et_size_report(
+    case(
         name = "size_macos",
+        rule = et_size_report,
+        test = _macos_size_test,
         binary = ":binary_with_macos_library",
-        tags = ["manual"],
     )
-    _macos_size_test(
-        name = "size_macos_test",
-        size = "small",
-        target_under_test = ":size_macos",
-    )
-    et_size_report(
+    case(
         name = "size_what_if_library",
+        expect = {
+            "id": "what-if-without-binary",
+            "names": ["attribute what_if", "//rules/tests:generated."],
+        },
+        rule = et_size_report,
+        test = failure_test,
         binary = ":binary",
-        tags = ["manual"],
         what_if = [":generated"],
     )
-    et_size_report(
+    case(
         name = "size_bad_limit",
+        expect = {
+            "id": "bad-max-bytes",
+            "names": ["attribute max_bytes", "-1"],
+        },
+        rule = et_size_report,
+        test = failure_test,
         binary = ":binary",
         max_bytes = -1,
-        tags = ["manual"],
     )
-    executorch_program_test(
+    case(
         name = "program_bad_tolerance",
+        expect = {
+            "id": "bad-tolerance",
+            "names": ["attribute rtol", "\"small\""],
+        },
+        rule = executorch_program_test,
+        test = failure_test,
         size = "small",
         program = ":program",
         rtol = "small",
-        tags = ["manual"],
         deps = [":generated"],
     )
-    executorch_program_test(
+    case(
         name = "program_infinite_tolerance",
+        expect = {
+            "id": "bad-tolerance",
+            "names": ["attribute atol", "\"1e999\""],
+        },
+        rule = executorch_program_test,
+        test = failure_test,
         size = "small",
         atol = "1e999",
         program = ":program",
-        tags = ["manual"],
         deps = [":generated"],
     )
     cc_library(
@@ -288,11 +313,16 @@ def executorch_binary_test_suite(name):
         library = "//runtime:program",
         tags = ["manual"],
     )
-    executorch_backend(
+    case(
         name = "backend_without_name",
+        expect = {
+            "id": "empty-name",
+            "names": ["attribute backend_ids"],
+        },
+        rule = executorch_backend,
+        test = failure_test,
         backend_ids = [""],
         library = "//runtime:program",
-        tags = ["manual"],
     )
     executorch_prebuilt_kernels(
         name = "prebuilt_kernels",
@@ -300,15 +330,11 @@ def executorch_binary_test_suite(name):
         lister = "//runtime:list_registered_operators",
         tags = ["manual"],
     )
-    executorch_ops_check(
+    case(
         name = "ops_check",
-        tags = ["manual"],
+        rule = executorch_ops_check,
+        test = _ops_check_test,
         deps = [":plain_library"],
-    )
-    _ops_check_test(
-        name = "ops_check_test",
-        size = "small",
-        target_under_test = ":ops_check",
     )
     _binary_test(
         name = "binary_test",
@@ -350,81 +376,4 @@ def executorch_binary_test_suite(name):
         size = "small",
         target_under_test = ":binary",
     )
-    _selective_binary_test(
-        name = "binary_selective_test",
-        size = "small",
-        target_under_test = ":binary_selective",
-    )
-    _program_test_test(
-        name = "program_judged_test",
-        size = "small",
-        target_under_test = ":program_judged",
-    )
-    failure_test(
-        name = "program_without_samples_test",
-        size = "small",
-        id = "no-samples",
-        names = ["//rules/tests:a.pte"],
-        target_under_test = ":program_without_samples",
-    )
-    failure_test(
-        name = "program_bad_tolerance_test",
-        size = "small",
-        id = "bad-tolerance",
-        names = ["attribute rtol", "\"small\""],
-        target_under_test = ":program_bad_tolerance",
-    )
-    failure_test(
-        name = "program_infinite_tolerance_test",
-        size = "small",
-        id = "bad-tolerance",
-        names = ["attribute atol", "\"1e999\""],
-        target_under_test = ":program_infinite_tolerance",
-    )
-    failure_test(
-        name = "backend_without_name_test",
-        size = "small",
-        id = "empty-name",
-        names = ["attribute backend_ids"],
-        target_under_test = ":backend_without_name",
-    )
-    _size_test(
-        name = "size_test",
-        size = "small",
-        target_under_test = ":size",
-    )
-    failure_test(
-        name = "size_bad_limit_test",
-        size = "small",
-        id = "bad-max-bytes",
-        names = ["attribute max_bytes", "-1"],
-        target_under_test = ":size_bad_limit",
-    )
-    failure_test(
-        name = "size_what_if_library_test",
-        size = "small",
-        id = "what-if-without-binary",
-        names = ["attribute what_if", "//rules/tests:generated."],
-        target_under_test = ":size_what_if_library",
-    )
-    native.test_suite(
-        name = name,
-        tests = [
-            ":backend_without_name_test",
-            ":binary_dbg_test",
-            ":binary_fastbuild_test",
-            ":binary_profile_test",
-            ":binary_selective_test",
-            ":binary_test",
-            ":binary_with_profile_test",
-            ":binary_without_profile_test",
-            ":ops_check_test",
-            ":program_bad_tolerance_test",
-            ":program_infinite_tolerance_test",
-            ":program_judged_test",
-            ":program_without_samples_test",
-            ":size_bad_limit_test",
-            ":size_test",
-            ":size_what_if_library_test",
-        ],
-    )
+    suite_of_new_tests(name, before)

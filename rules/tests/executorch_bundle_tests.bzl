@@ -1,10 +1,11 @@
 """Analysis tests of executorch_bundle."""
 
 load("//rules:defs.bzl", "executorch_bundle")
-load(":analysis.bzl", "failure_test")
+load(":analysis.bzl", "failure_test", "suite_of_new_tests")
 
 def executorch_bundle_test_suite(name):
     """Tests of the rule, and the targets that they look at."""
+    before = native.existing_rules().keys()
     executorch_bundle(
         name = "bundle_of_a_test",
         testonly = True,
@@ -17,7 +18,4 @@ def executorch_bundle_test_suite(name):
         names = ["attribute binary", "//rules/tests:python_environment_test", "py_test"],
         target_under_test = ":bundle_of_a_test",
     )
-    native.test_suite(
-        name = name,
-        tests = [":bundle_of_a_test_test"],
-    )
+    suite_of_new_tests(name, before)

@@ -3,7 +3,7 @@
 load("@bazel_skylib//lib:unittest.bzl", "analysistest", "asserts")
 load("@rules_cc//cc/common:cc_info.bzl", "CcInfo")
 load("//rules:defs.bzl", "executorch_compiled_program", "executorch_compiled_program_test", "executorch_generated_lib")
-load(":analysis.bzl", "failure_test")
+load(":analysis.bzl", "case", "failure_test", "suite_of_new_tests")
 
 def _links_no_runtime_test_impl(ctx):
     env = analysistest.begin(ctx)
@@ -24,18 +24,17 @@ def executorch_compiled_program_test_suite(name):
     Args:
       name: name of the test suite.
     """
-    executorch_compiled_program(
+    before = native.existing_rules().keys()
+    case(
         name = "compiled-program",
+        expect = {
+            "id": "bad-cpp-namespace",
+            "names": ["attribute cpp_namespace", "\"compiled-program\"", "\"compiled_program\""],
+        },
+        rule = executorch_compiled_program,
+        test = failure_test,
         library = "//tests/compiled:library",
         program = "//tests/compiled:mlp.pte",
-        tags = ["manual"],
-    )
-    failure_test(
-        name = "compiled_program_bad_namespace_test",
-        size = "small",
-        id = "bad-cpp-namespace",
-        names = ["attribute cpp_namespace", "\"compiled-program\"", "\"compiled_program\""],
-        target_under_test = ":compiled-program",
     )
     executorch_generated_lib(
         name = "compiled_program_aten_lib",
@@ -43,18 +42,16 @@ def executorch_compiled_program_test_suite(name):
         tags = ["manual"],
         deps = ["//tests/compiled:operators"],
     )
-    executorch_compiled_program(
+    case(
         name = "compiled_program_without_kernels",
+        expect = {
+            "id": "no-kernels",
+            "names": ["attribute library", "compiled_program_aten_lib"],
+        },
+        rule = executorch_compiled_program,
+        test = failure_test,
         library = ":compiled_program_aten_lib",
         program = "//tests/compiled:mlp.pte",
-        tags = ["manual"],
-    )
-    failure_test(
-        name = "compiled_program_without_kernels_test",
-        size = "small",
-        id = "no-kernels",
-        names = ["attribute library", "compiled_program_aten_lib"],
-        target_under_test = ":compiled_program_without_kernels",
     )
     executorch_compiled_program(
         name = "compiled_program_of_file",
@@ -62,43 +59,30 @@ def executorch_compiled_program_test_suite(name):
         program = "a.pte",
         tags = ["manual"],
     )
-    executorch_compiled_program_test(
+    case(
         name = "compiled_program_without_samples",
+        expect = {
+            "id": "no-samples",
+            "names": [":compiled_program_of_file"],
+        },
+        rule = executorch_compiled_program_test,
+        test = failure_test,
         program = ":compiled_program_of_file",
-        tags = ["manual"],
     )
-    failure_test(
-        name = "compiled_program_without_samples_test",
-        size = "small",
-        id = "no-samples",
-        names = [":compiled_program_of_file"],
-        target_under_test = ":compiled_program_without_samples",
-    )
-    executorch_compiled_program_test(
+    case(
         name = "compiled_program_bad_tolerance",
+        expect = {
+            "id": "bad-tolerance",
+            "names": ["attribute atol", "\"small\""],
+        },
+        rule = executorch_compiled_program_test,
+        test = failure_test,
         atol = "small",
         program = "//tests/compiled:mlp",
-        tags = ["manual"],
-    )
-    failure_test(
-        name = "compiled_program_bad_tolerance_test",
-        size = "small",
-        id = "bad-tolerance",
-        names = ["attribute atol", "\"small\""],
-        target_under_test = ":compiled_program_bad_tolerance",
     )
     _links_no_runtime_test(
         name = "compiled_program_links_no_runtime_test",
         size = "small",
         target_under_test = "//tests/compiled:lenet",
     )
-    native.test_suite(
-        name = name,
-        tests = [
-            ":compiled_program_bad_namespace_test",
-            ":compiled_program_bad_tolerance_test",
-            ":compiled_program_links_no_runtime_test",
-            ":compiled_program_without_kernels_test",
-            ":compiled_program_without_samples_test",
-        ],
-    )
+    suite_of_new_tests(name, before)

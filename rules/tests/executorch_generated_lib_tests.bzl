@@ -5,7 +5,7 @@ load("@rules_cc//cc:defs.bzl", "cc_test")
 load("@rules_cc//cc/common:cc_info.bzl", "CcInfo")
 load("//rules:defs.bzl", "et_operator_library", "executorch_generated_lib")
 load("//rules:providers.bzl", "EtGeneratedLibInfo")
-load(":analysis.bzl", "action_with_mnemonic", "assert_ends", "failure_test", "values_of")
+load(":analysis.bzl", "action_with_mnemonic", "assert_ends", "case", "failure_test", "suite_of_new_tests", "values_of")
 
 def _actions_test_impl(ctx):
     env = analysistest.begin(ctx)
@@ -192,6 +192,7 @@ def executorch_generated_lib_test_suite(name):
     Args:
       name: name of the test suite.
     """
+    before = native.existing_rules().keys()
     executorch_generated_lib(
         name = "generated",
         custom_ops_yaml_target = "custom_ops.yaml",
@@ -214,22 +215,33 @@ def executorch_generated_lib_test_suite(name):
         tags = ["manual"],
         deps = [":selection_all"],
     )
-    executorch_generated_lib(
+    case(
         name = "generated_without_yaml",
-        tags = ["manual"],
+        expect = {
+            "id": "no-yaml",
+            "names": ["functions_yaml_target", "custom_ops_yaml_target", "kernel_deps"],
+        },
+        rule = executorch_generated_lib,
+        test = failure_test,
         deps = [":selection_all"],
     )
-    executorch_generated_lib(
+    case(
         name = "generated_without_selection",
+        expect = {
+            "id": "no-selection",
+            "names": ["deps"],
+        },
+        rule = executorch_generated_lib,
+        test = failure_test,
         functions_yaml_target = "functions.yaml",
-        tags = ["manual"],
     )
-    executorch_generated_lib(
+    case(
         name = "generated_selective",
+        rule = executorch_generated_lib,
+        test = _selective_test,
         dtype_selective_build = True,
         functions_yaml_target = "functions.yaml",
         kernel_deps = [":kernels_a"],
-        tags = ["manual"],
         deps = [":selection_all"],
     )
     for kernels, kernel_deps in {
@@ -253,42 +265,59 @@ def executorch_generated_lib_test_suite(name):
             size = "small",
             target_under_test = ":generated_with_" + kernels,
         )
-    executorch_generated_lib(
+    case(
         name = "generated_selective_without_sources",
+        expect = {
+            "id": "no-kernel-sources",
+            "names": ["dtype_selective_build", "kernel_deps"],
+        },
+        rule = executorch_generated_lib,
+        test = failure_test,
         dtype_selective_build = True,
         functions_yaml_target = "functions.yaml",
         kernel_deps = ["//runtime:program"],
-        tags = ["manual"],
         deps = [":selection_all"],
     )
-    executorch_generated_lib(
+    case(
         name = "generated_declared",
+        rule = executorch_generated_lib,
+        test = _declared_test,
         custom_ops_requires_runtime_registration = False,
         custom_ops_yaml_target = "custom_ops.yaml",
-        tags = ["manual"],
         deps = [":selection_all"],
     )
-    executorch_generated_lib(
+    case(
         name = "generated_with_flags",
+        rule = executorch_generated_lib,
+        test = _compiler_flags_test,
         compiler_flags = ["-DA_FLAG"],
         custom_ops_requires_runtime_registration = False,  # the ATen operators are registered
         expose_operator_symbols = True,
         functions_yaml_target = "functions.yaml",
         kernel_deps = [":kernels_a"],
-        tags = ["manual"],
         deps = [":selection_all"],
     )
-    executorch_generated_lib(
+    case(
         name = "generated_for_buck",
+        expect = {
+            "id": "buck-only",
+            "names": ["platforms", "target_compatible_with"],
+        },
+        rule = executorch_generated_lib,
+        test = failure_test,
         functions_yaml_target = "functions.yaml",
         platforms = ["CXX"],
-        tags = ["manual"],
         deps = [":selection_all"],
     )
-    executorch_generated_lib(
+    case(
         name = "generated_with_own_aten",
+        expect = {
+            "id": "buck-only",
+            "names": ["use_default_aten_ops_lib", "executorch_torch_toolchain"],
+        },
+        rule = executorch_generated_lib,
+        test = failure_test,
         functions_yaml_target = "functions.yaml",
-        tags = ["manual"],
         use_default_aten_ops_lib = False,
         xplat_deps = [],  # nothing is no error
         deps = [":selection_all"],
@@ -315,42 +344,6 @@ def executorch_generated_lib_test_suite(name):
         srcs = ["prim_ops_header_test.cpp"],
         deps = [":generated_prim_combined_prim_ops_header"],
     )
-    _declared_test(
-        name = "generated_declared_test",
-        size = "small",
-        target_under_test = ":generated_declared",
-    )
-    _compiler_flags_test(
-        name = "generated_with_flags_test",
-        size = "small",
-        target_under_test = ":generated_with_flags",
-    )
-    failure_test(
-        name = "generated_for_buck_test",
-        size = "small",
-        id = "buck-only",
-        names = ["platforms", "target_compatible_with"],
-        target_under_test = ":generated_for_buck",
-    )
-    failure_test(
-        name = "generated_with_own_aten_test",
-        size = "small",
-        id = "buck-only",
-        names = ["use_default_aten_ops_lib", "executorch_torch_toolchain"],
-        target_under_test = ":generated_with_own_aten",
-    )
-    _selective_test(
-        name = "generated_selective_test",
-        size = "small",
-        target_under_test = ":generated_selective",
-    )
-    failure_test(
-        name = "generated_selective_without_sources_test",
-        size = "small",
-        id = "no-kernel-sources",
-        names = ["dtype_selective_build", "kernel_deps"],
-        target_under_test = ":generated_selective_without_sources",
-    )
     _actions_test(
         name = "generated_actions_test",
         size = "small",
@@ -371,20 +364,6 @@ def executorch_generated_lib_test_suite(name):
         size = "small",
         target_under_test = ":generated_headers",
     )
-    failure_test(
-        name = "generated_without_yaml_test",
-        size = "small",
-        id = "no-yaml",
-        names = ["functions_yaml_target", "custom_ops_yaml_target", "kernel_deps"],
-        target_under_test = ":generated_without_yaml",
-    )
-    failure_test(
-        name = "generated_without_selection_test",
-        size = "small",
-        id = "no-selection",
-        names = ["deps"],
-        target_under_test = ":generated_without_selection",
-    )
     for odd in ["generated#2", "generated_é"]:
         executorch_generated_lib(
             name = odd,
@@ -400,25 +379,4 @@ def executorch_generated_lib_test_suite(name):
             names = [character],
             target_under_test = odd,
         )
-    native.test_suite(
-        name = name,
-        tests = [
-            ":generated_accent_test",
-            ":generated_hash_test",
-            ":generated_actions_test",
-            ":generated_declared_test",
-            ":generated_for_buck_test",
-            ":generated_headers_test",
-            ":generated_manually_test",
-            ":generated_prim_test",
-            ":generated_providers_test",
-            ":generated_selective_test",
-            ":generated_selective_without_sources_test",
-            ":generated_with_flags_test",
-            ":generated_with_kernels_in_both_test",
-            ":generated_with_kernels_in_deps_test",
-            ":generated_with_own_aten_test",
-            ":generated_without_selection_test",
-            ":generated_without_yaml_test",
-        ],
-    )
+    suite_of_new_tests(name, before)

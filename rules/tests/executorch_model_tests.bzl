@@ -6,7 +6,7 @@ load("//rules:defs.bzl", "executorch_model")
 
 # buildifier: disable=bzl-visibility
 load("//rules/private/executorch:library_conflict.bzl", "library_conflict")
-load(":analysis.bzl", "action_with_mnemonic", "assert_ends", "assert_error", "main_source", "values_of")
+load(":analysis.bzl", "action_with_mnemonic", "assert_ends", "assert_error", "main_source", "suite_of_new_tests", "values_of")
 
 def _program_test_impl(ctx):
     env = analysistest.begin(ctx)
@@ -137,6 +137,7 @@ def executorch_model_test_suite(name):
     Args:
       name: name of the test suite.
     """
+    before = native.existing_rules().keys()
     executorch_model(
         name = "whole_model",
         backends = ["xnnpack"],
@@ -208,18 +209,4 @@ def executorch_model_test_suite(name):
         name = "model_conflict_test",
         size = "small",
     )
-    native.test_suite(
-        name = name,
-        tests = [
-            ":model_conflict_test",
-            ":sharing_model_checked_test",
-            ":sharing_model_test_checked_test",
-            ":model_targets_test",
-            ":whole_model_checked_test",
-            ":whole_model_test_checked_test",
-            ":whole_custom_ops_test",
-            ":whole_library_test",
-            ":whole_operators_test",
-            ":whole_program_test",
-        ],
-    )
+    suite_of_new_tests(name, before)

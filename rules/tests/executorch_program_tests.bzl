@@ -6,7 +6,7 @@ load("//rules:providers.bzl", "EtProgramInfo")
 load("//rules/private/actions:qnn_environment.bzl", "NO_QNN_SDK")
 load("//rules/private/providers:qnn_op_package_library_info.bzl", "QnnOpPackageLibraryInfo")
 load("//rules/private/toolchains:qnn_platform.bzl", "QnnSdkInfo")
-load(":analysis.bzl", "action_with_mnemonic", "assert_ends", "failure_test", "values_of")
+load(":analysis.bzl", "action_with_mnemonic", "assert_ends", "case", "failure_test", "suite_of_new_tests", "values_of")
 load(":newer_py_library.bzl", "newer_py_library")
 
 def _export_test_impl(ctx):
@@ -133,6 +133,7 @@ def executorch_program_test_suite(name):
     Args:
       name: name of the test suite.
     """
+    before = native.existing_rules().keys()
     newer_py_library(
         name = "operator",
         srcs = ["operator.py"],
@@ -142,8 +143,10 @@ def executorch_program_test_suite(name):
         name = "program_op_package",
         tags = ["manual"],
     )
-    executorch_program(
+    case(
         name = "program",
+        rule = executorch_program,
+        test = _export_test,
         backends = [
             "xnnpack",
             "other",
@@ -157,7 +160,6 @@ def executorch_program_test_suite(name):
         model = "model.py",
         qnn_op_packages = [":program_op_package"],
         quantize = "xnnpack_int8",
-        tags = ["manual"],
         deps = [":operator"],
     )
     executorch_program(
@@ -165,61 +167,46 @@ def executorch_program_test_suite(name):
         model = "model.py",
         tags = ["manual"],
     )
-    executorch_program(
+    case(
         name = "program_with_sdk",
+        rule = executorch_program,
+        test = _sdk_test,
         model = "model.py",
         qnn_sdk = True,
-        tags = ["manual"],
     )
-    executorch_program(
+    case(
         name = "program_of_two_lines",
+        expect = {
+            "id": "line-break",
+            "names": ["attribute entry_point", r"get_model\n--verbose"],
+        },
+        rule = executorch_program,
+        test = failure_test,
         entry_point = "get_model\n--verbose",
         model = "model.py",
-        tags = ["manual"],
     )
-    executorch_program(
+    case(
         name = "program_with_empty_pass",
+        expect = {
+            "id": "empty-name",
+            "names": ["attribute graph_passes"],
+        },
+        rule = executorch_program,
+        test = failure_test,
         graph_passes = [
             "default",
             "",
         ],
         model = "model.py",
-        tags = ["manual"],
     )
-    executorch_program(
+    case(
         name = "program_not_python",
+        expect = {
+            "names": ["//rules/tests:weights.bin", "(expected .py)"],
+        },
+        rule = executorch_program,
+        test = failure_test,
         model = "weights.bin",
-        tags = ["manual"],
-    )
-    _export_test(
-        name = "program_export_test",
-        size = "small",
-        target_under_test = ":program",
-    )
-    failure_test(
-        name = "program_not_python_test",
-        size = "small",
-        names = ["//rules/tests:weights.bin", "(expected .py)"],
-        target_under_test = ":program_not_python",
-    )
-    failure_test(
-        name = "program_of_two_lines_test",
-        size = "small",
-        id = "line-break",
-        names = ["attribute entry_point", r"get_model\n--verbose"],
-        target_under_test = ":program_of_two_lines",
-    )
-    failure_test(
-        name = "program_with_empty_pass_test",
-        size = "small",
-        id = "empty-name",
-        names = ["attribute graph_passes"],
-        target_under_test = ":program_with_empty_pass",
-    )
-    _sdk_test(
-        name = "program_with_sdk_test",
-        size = "small",
-        target_under_test = ":program_with_sdk",
     )
     _verbose_test(
         name = "program_verbose_test",
@@ -236,16 +223,4 @@ def executorch_program_test_suite(name):
         size = "small",
         target_under_test = ":program_without_qnn",
     )
-    native.test_suite(
-        name = name,
-        tests = [
-            ":program_export_test",
-            ":program_not_python_test",
-            ":program_of_two_lines_test",
-            ":program_verbose_test",
-            ":program_with_empty_pass_test",
-            ":program_with_sdk_test",
-            ":program_without_check_test",
-            ":program_without_qnn_test",
-        ],
-    )
+    suite_of_new_tests(name, before)

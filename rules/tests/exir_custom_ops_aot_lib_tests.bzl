@@ -4,12 +4,12 @@ load("@bazel_skylib//lib:unittest.bzl", "analysistest", "asserts", "unittest")
 load("@rules_cc//cc:defs.bzl", "cc_library")
 load("//rules:defs.bzl", "executorch_generated_lib", "exir_custom_ops_aot_lib")
 load("//rules:providers.bzl", "TorchOpInfo")
-load(":analysis.bzl", "action_with_mnemonic", "assert_ends", "values_of")
+load(":analysis.bzl", "action_with_mnemonic", "assert_ends", "case", "suite_of_new_tests", "values_of")
 
 def _actions_test_impl(ctx):
     env = analysistest.begin(ctx)
     argv = action_with_mnemonic(env, "EtGenerate").argv
-    asserts.equals(env, ["generate", "--target", "torch"], argv[1:4])
+    asserts.equals(env, "generate_torch", argv[1])
     asserts.equals(env, ["//rules/tests:aot"], values_of(argv, "--label"))
     for flag, file in {
         "--boxed_kernels": "aot/boxed_kernels",
@@ -130,42 +130,33 @@ def exir_custom_ops_aot_lib_test_suite(name):
     Args:
       name: name of the test suite.
     """
-    exir_custom_ops_aot_lib(
+    before = native.existing_rules().keys()
+    case(
         name = "aot",
+        rule = exir_custom_ops_aot_lib,
+        test = _actions_test,
         compiler_flags = ["-DA_FLAG"],
         kernels = [":kernels_a"],
-        tags = ["manual"],
         yaml_target = "custom_ops.yaml",
     )
-    _actions_test(
-        name = "aot_actions_test",
-        size = "small",
-        target_under_test = ":aot",
-    )
-    exir_custom_ops_aot_lib(
+    case(
         name = "aot_with_aten_kernels",
+        rule = exir_custom_ops_aot_lib,
+        test = _aten_test,
         aten_kernels = [":kernels_a"],
-        tags = ["manual"],
         yaml_target = "custom_ops.yaml",
     )
-    _aten_test(
-        name = "aot_with_aten_kernels_test",
-        size = "small",
-        target_under_test = ":aot_with_aten_kernels",
-    )
-    exir_custom_ops_aot_lib(
+    case(
         name = "aot_of_selection",
+        expect = {
+            "attribute": "kernels",
+            "selection": "selection_union",
+        },
+        rule = exir_custom_ops_aot_lib,
+        test = _selection_test,
         kernels = [":kernels_a"],
-        tags = ["manual"],
         yaml_target = "custom_ops.yaml",
         deps = [":selection_union"],
-    )
-    _selection_test(
-        name = "aot_of_selection_test",
-        size = "small",
-        attribute = "kernels",
-        selection = "selection_union",
-        target_under_test = ":aot_of_selection",
     )
 
     # That of a library follows the library's selection, and has the library's kernels, which may be in its deps.
@@ -204,26 +195,18 @@ def exir_custom_ops_aot_lib_test_suite(name):
         defines = ["USE_ATEN_LIB"],
         tags = ["manual"],
     )
-    exir_custom_ops_aot_lib(
+    case(
         name = "aot_with_at_tensor",
+        rule = exir_custom_ops_aot_lib,
+        test = _aten_test,
         kernels = [":kernels_with_at_tensor"],
-        tags = ["manual"],
         yaml_target = "custom_ops.yaml",
     )
-    _aten_test(
-        name = "aot_with_at_tensor_test",
-        size = "small",
-        target_under_test = ":aot_with_at_tensor",
-    )
-    exir_custom_ops_aot_lib(
+    case(
         name = "aot_of_stubs",
-        tags = ["manual"],
+        rule = exir_custom_ops_aot_lib,
+        test = _stubs_test,
         yaml_target = "custom_ops.yaml",
-    )
-    _stubs_test(
-        name = "aot_of_stubs_test",
-        size = "small",
-        target_under_test = ":aot_of_stubs",
     )
     for library, attributes in {
         "aot_of_library": {"custom_ops_yaml_target": "custom_ops.yaml"},
@@ -243,17 +226,4 @@ def exir_custom_ops_aot_lib_test_suite(name):
         size = "small",
         made = sorted([rule["name"] for rule in made]),
     )
-    native.test_suite(
-        name = name,
-        tests = [
-            ":aot_actions_test",
-            ":aot_linked_alone_test",
-            ":aot_linked_test",
-            ":aot_of_kernels_in_deps_test",
-            ":aot_of_selection_test",
-            ":aot_of_stubs_test",
-            ":aot_targets_test",
-            ":aot_with_aten_kernels_test",
-            ":aot_with_at_tensor_test",
-        ],
-    )
+    suite_of_new_tests(name, before)

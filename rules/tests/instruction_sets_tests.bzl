@@ -6,7 +6,7 @@ load("//rules:defs.bzl", "et_kernel_library", "executorch_generated_lib")
 
 # buildifier: disable=bzl-visibility
 load("//rules/private/actions:instruction_sets.bzl", "INSTRUCTION_SETS_ARM64", "INSTRUCTION_SETS_X86_64")
-load(":analysis.bzl", "action_with_mnemonic", "assert_ends", "failure_test_rule", "values_of")
+load(":analysis.bzl", "action_with_mnemonic", "assert_ends", "failure_test_rule", "suite_of_new_tests", "values_of")
 
 _FLAG = str(Label("//rules:instruction_sets"))
 _LINUX_ARM64 = str(Label("//tools/cross:linux_arm64"))
@@ -86,6 +86,7 @@ def instruction_sets_test_suite(name):
     Args:
       name: name of the test suite.
     """
+    before = native.existing_rules().keys()
     et_kernel_library(
         name = "wide_kernels",
         srcs = ["op_a.cpp"],
@@ -141,7 +142,4 @@ def instruction_sets_test_suite(name):
             "@executorch_codegen_python//:absl_py",
         ],
     )
-    native.test_suite(
-        name = name,
-        tests = [":" + test_name for test_name in tests.keys() + failures.keys()] + [":instruction_set_names_test"],
-    )
+    suite_of_new_tests(name, before)

@@ -1,7 +1,7 @@
 """Analysis tests of how Python environments reach actions."""
 
 load("@bazel_skylib//lib:unittest.bzl", "analysistest", "asserts")
-load(":analysis.bzl", "action_with_mnemonic", "failure_test_rule", "values_of")
+load(":analysis.bzl", "action_with_mnemonic", "failure_test_rule", "suite_of_new_tests", "values_of")
 
 _FLAG = str(Label("//rules:python_environment"))
 _ENVIRONMENT = "@executorch_python//:packages"
@@ -62,6 +62,7 @@ def python_environment_test_suite(name):
     Args:
       name: name of the test suite.
     """
+    before = native.existing_rules().keys()
     tests = {
         "python_directory_test": _directory_test,
         "python_path_test": _path_test,
@@ -76,4 +77,4 @@ def python_environment_test_suite(name):
         names = ["//rules:python_environment", "folder"],
         target_under_test = _ENVIRONMENT,
     )
-    native.test_suite(name = name, tests = [":" + test for test in tests] + [":python_wrong_way_test"])
+    suite_of_new_tests(name, before)

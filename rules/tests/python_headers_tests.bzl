@@ -11,6 +11,7 @@ load("//rules/private/repositories:host_python.bzl", "add_python_headers", "add_
 
 # buildifier: disable=bzl-visibility
 load("//rules/private/toolchains:python_headers.bzl", "python_headers_rule")
+load(":analysis.bzl", "suite_of_new_tests")
 
 _python_headers = python_headers_rule(Label("//rules/tests:py_cc_toolchain_type"))
 
@@ -100,6 +101,7 @@ def python_headers_test_suite(name):
     Args:
       name: name of the test suite.
     """
+    before = native.existing_rules().keys()
     for library in ["machines", "toolchains"]:
         cc_library(
             name = "python_headers_of_" + library,
@@ -133,7 +135,6 @@ def python_headers_test_suite(name):
         toolchain = ":py_runtime_pair",
         toolchain_type = "//rules:python_toolchain_type",
     )
-    tests = []
     for case, interpreter, test, header in [
         ("of_the_machine", "/opt/python", _with_cc_toolchain_test, "machines.h"),
         ("of_the_toolchain", "/usr/bin/python3", _with_cc_toolchain_test, "toolchains.h"),
@@ -145,24 +146,18 @@ def python_headers_test_suite(name):
             machines = ":python_headers_of_machines",
             tags = ["manual"],
         )
-        tests.append("python_headers_{}_test".format(case))
         test(
-            name = tests[-1],
+            name = "python_headers_{}_test".format(case),
             size = "small",
             header = header,
             target_under_test = ":python_headers_" + case,
         )
-    tests.append("python_headers_missing_test")
     _missing_test(
-        name = tests[-1],
+        name = "python_headers_missing_test",
         size = "small",
     )
-    tests.append("python_runtime_test")
     _runtime_test(
-        name = tests[-1],
+        name = "python_runtime_test",
         size = "small",
     )
-    native.test_suite(
-        name = name,
-        tests = tests,
-    )
+    suite_of_new_tests(name, before)

@@ -9,7 +9,7 @@ load("//rules/private/providers:qnn_op_package_info.bzl", "QnnOpPackageInfo")
 # buildifier: disable=bzl-visibility
 load("//rules/private/qnn:qnn_op_package_library.bzl", "check_processors")
 load("//rules/private/repositories:qnn_repository.bzl", "build_id", "platforms", "skipped", "version_key")
-load(":analysis.bzl", "action_with_mnemonic", "assert_ends", "assert_error", "values_of")
+load(":analysis.bzl", "action_with_mnemonic", "assert_ends", "assert_error", "suite_of_new_tests", "values_of")
 
 def _actions_test_impl(ctx):
     env = analysistest.begin(ctx)
@@ -213,6 +213,7 @@ def qnn_op_package_test_suite(name):
     Args:
       name: name of the test suite.
     """
+    before = native.existing_rules().keys()
     py_library(
         name = "qnn_operators",
         srcs = ["operators.py"],
@@ -298,19 +299,4 @@ def qnn_op_package_test_suite(name):
         name = "qnn_sdk_test",
         size = "small",
     )
-    native.test_suite(
-        name = name,
-        tests = [
-            ":qnn_asm_srcs_test",
-            ":qnn_cpu_package_actions_test",
-            ":qnn_cpu_package_skeleton_test",
-            ":qnn_cpu_package_targets_test",
-            ":qnn_environment_test",
-            ":qnn_hexagon_sdks_test",
-            ":qnn_package_actions_test",
-            ":qnn_package_provider_test",
-            ":qnn_package_skeleton_test",
-            ":qnn_sdk_test",
-            ":qnn_skipped_test",
-        ],
-    )
+    suite_of_new_tests(name, before)

@@ -2,6 +2,7 @@
 
 load("@rules_python//python:defs.bzl", "py_test")
 load("//rules:defs.bzl", "ScalarType", "et_operator_library")
+load(":analysis.bzl", "suite_of_new_tests")
 
 def selection_output_test_suite(name):
     """Tests of the files of selections that unite others, in two orders and depths.
@@ -9,6 +10,7 @@ def selection_output_test_suite(name):
     Args:
       name: name of the test suite.
     """
+    before = native.existing_rules().keys()
     et_operator_library(
         name = "output_dtypes",
         ops_dict = {"aten::add.out": [ScalarType.Half, ScalarType.ComplexFloat]},
@@ -60,7 +62,4 @@ def selection_output_test_suite(name):
         ] + groups,
         deps = ["@executorch_codegen_python//:pyyaml"],
     )
-    native.test_suite(
-        name = name,
-        tests = [":selection_output_test"],
-    )
+    suite_of_new_tests(name, before)

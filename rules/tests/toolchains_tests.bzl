@@ -8,7 +8,7 @@ load("@rules_python//python:py_runtime_pair.bzl", "py_runtime_pair")
 load("//rules:defs.bzl", "executorch_runtime_component", "executorch_runtime_toolchain", "executorch_torch_component")
 load("//rules/private/toolchains:toolchain_types.bzl", "TORCH_TOOLCHAIN_TYPE")
 load("//rules/private/toolchains:workspace_python.bzl", "workspace_python")
-load(":analysis.bzl", "failure_test_rule")
+load(":analysis.bzl", "case", "failure_test_rule", "suite_of_new_tests")
 
 _WITH_OWN_TOOLCHAIN = {"//command_line_option:extra_toolchains": [str(Label("//rules/tests:own_toolchain"))]}
 
@@ -118,6 +118,7 @@ def toolchains_test_suite(name):
     Args:
       name: name of the test suite.
     """
+    before = native.existing_rules().keys()
     for component in ["kernel_includes", "module", "program"]:
         cc_library(
             name = "own_" + component,
@@ -142,22 +143,25 @@ def toolchains_test_suite(name):
         component = "kernel_includes",
         tags = ["manual"],
     )
-    executorch_runtime_component(
+    case(
         name = "program_component",
+        expect = {
+            "id": "no-runtime",
+            "names": ["//rules/tests:android_arm64", "--platforms", "executorch_runtime_toolchain", "MODULE.bazel"],
+        },
+        rule = executorch_runtime_component,
+        test = _no_runtime_test,
         component = "program",
-        tags = ["manual"],
     )
-    executorch_runtime_component(
+    case(
         name = "etdump_component",
+        expect = {
+            "id": "no-runtime-component",
+            "names": ["etdump"],
+        },
+        rule = executorch_runtime_component,
+        test = _missing_component_test,
         component = "etdump",
-        tags = ["manual"],
-    )
-    _missing_component_test(
-        name = "missing_component_test",
-        size = "small",
-        id = "no-runtime-component",
-        names = ["etdump"],
-        target_under_test = ":etdump_component",
     )
     native.platform(
         name = "android_arm64",
@@ -166,13 +170,6 @@ def toolchains_test_suite(name):
             "@platforms//os:android",
         ],
         tags = ["manual"],
-    )
-    _no_runtime_test(
-        name = "no_runtime_test",
-        size = "small",
-        id = "no-runtime",
-        names = ["//rules/tests:android_arm64", "--platforms", "executorch_runtime_toolchain", "MODULE.bazel"],
-        target_under_test = ":program_component",
     )
     _own_runtime_test(
         name = "own_runtime_test",
@@ -260,19 +257,4 @@ def toolchains_test_suite(name):
             "@executorch_python//:torch",
         ],
     )
-    native.test_suite(
-        name = name,
-        tests = [
-            ":libtorch_test",
-            ":missing_component_test",
-            ":other_python_codegen_test",
-            ":other_python_export_test",
-            ":no_runtime_test",
-            ":own_runtime_test",
-            ":python_file_test",
-            ":torch_headers_test",
-            ":torch_version_test",
-            ":wheel_runtime_test",
-            ":workspace_python_test",
-        ],
-    )
+    suite_of_new_tests(name, before)

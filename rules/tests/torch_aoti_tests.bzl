@@ -5,7 +5,7 @@ load("@rules_cc//cc:defs.bzl", "cc_library")
 load("@rules_python//python:defs.bzl", "py_library")
 load("//rules:defs.bzl", "torch_aoti_binary", "torch_aoti_package", "torch_aoti_test")
 load("//rules:providers.bzl", "TorchAotiPackageInfo")
-load(":analysis.bzl", "action_with_mnemonic", "assert_ends", "failure_test", "main_source", "values_of")
+load(":analysis.bzl", "action_with_mnemonic", "assert_ends", "case", "failure_test", "main_source", "suite_of_new_tests", "values_of")
 
 def _package_test_impl(ctx):
     env = analysistest.begin(ctx)
@@ -63,6 +63,7 @@ def torch_aoti_test_suite(name):
     Args:
       name: name of the test suite.
     """
+    before = native.existing_rules().keys()
     py_library(
         name = "aoti_operator",
         srcs = ["operator.py"],
@@ -76,37 +77,63 @@ def torch_aoti_test_suite(name):
         tags = ["manual"],
         deps = [":aoti_operator"],
     )
-    torch_aoti_package(
+    case(
         name = "aoti_native_package",
+        rule = torch_aoti_package,
+        test = _native_test,
         cpu = "native",
         model = "model.py",
-        tags = ["manual"],
     )
-    torch_aoti_binary(
+    case(
         name = "aoti_binary",
+        expect = {
+            "expected": [
+                "#include \"runtime/aoti/runner.h\"",
+                "AotiRunnerMain(",
+                "rules/tests/aoti_package.pt2",
+                "/*check=*/false",
+            ],
+        },
+        rule = torch_aoti_binary,
+        test = _binary_test,
         package = ":aoti_package",
-        tags = ["manual"],
     )
-    torch_aoti_test(
+    case(
         name = "aoti_check",
+        expect = {
+            "expected": [
+                "rules/tests/aoti_package.ptd",
+                "/*check=*/true, /*rtol=*/{}, /*atol=*/1e-3",
+            ],
+        },
+        rule = torch_aoti_test,
+        test = _binary_test,
         atol = "1e-3",
         package = ":aoti_package",
-        tags = ["manual"],
     )
-    torch_aoti_test(
+    case(
         name = "aoti_bad_tolerance",
+        expect = {
+            "id": "bad-tolerance",
+            "names": ["attribute rtol", "\"small\""],
+        },
+        rule = torch_aoti_test,
+        test = failure_test,
         package = ":aoti_package",
         rtol = "small",
-        tags = ["manual"],
     )
     cc_library(
         name = "aoti_no_operators",
         tags = ["manual"],
     )
-    torch_aoti_binary(
+    case(
         name = "aoti_binary_of_any_library",
+        expect = {
+            "names": ["//rules/tests:aoti_no_operators", "mandatory providers", "TorchOpInfo"],
+        },
+        rule = torch_aoti_binary,
+        test = failure_test,
         package = ":aoti_package",
-        tags = ["manual"],
         deps = [":aoti_no_operators"],
     )
     _package_test(
@@ -114,52 +141,4 @@ def torch_aoti_test_suite(name):
         size = "small",
         target_under_test = ":aoti_package",
     )
-    _native_test(
-        name = "aoti_native_package_test",
-        size = "small",
-        target_under_test = ":aoti_native_package",
-    )
-    _binary_test(
-        name = "aoti_binary_test",
-        size = "small",
-        expected = [
-            "#include \"runtime/aoti/runner.h\"",
-            "AotiRunnerMain(",
-            "rules/tests/aoti_package.pt2",
-            "/*check=*/false",
-        ],
-        target_under_test = ":aoti_binary",
-    )
-    _binary_test(
-        name = "aoti_check_test",
-        size = "small",
-        expected = [
-            "rules/tests/aoti_package.ptd",
-            "/*check=*/true, /*rtol=*/{}, /*atol=*/1e-3",
-        ],
-        target_under_test = ":aoti_check",
-    )
-    failure_test(
-        name = "aoti_bad_tolerance_test",
-        size = "small",
-        id = "bad-tolerance",
-        names = ["attribute rtol", "\"small\""],
-        target_under_test = ":aoti_bad_tolerance",
-    )
-    failure_test(
-        name = "aoti_binary_of_any_library_test",
-        size = "small",
-        names = ["//rules/tests:aoti_no_operators", "mandatory providers", "TorchOpInfo"],
-        target_under_test = ":aoti_binary_of_any_library",
-    )
-    native.test_suite(
-        name = name,
-        tests = [
-            ":aoti_bad_tolerance_test",
-            ":aoti_binary_of_any_library_test",
-            ":aoti_binary_test",
-            ":aoti_check_test",
-            ":aoti_native_package_test",
-            ":aoti_package_test",
-        ],
-    )
+    suite_of_new_tests(name, before)

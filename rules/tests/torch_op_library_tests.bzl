@@ -12,7 +12,7 @@ load("//rules/private/repositories:cuda_repository.bzl", "find_toolkit")
 
 # buildifier: disable=bzl-visibility
 load("//rules/private/toolchains:cuda_toolkit.bzl", "toolkit_for")
-load(":analysis.bzl", "action_with_mnemonic", "assert_ends", "assert_error", "failure_test", "values_of")
+load(":analysis.bzl", "action_with_mnemonic", "assert_ends", "assert_error", "failure_test", "suite_of_new_tests", "values_of")
 
 def _names(files):
     return [file.basename for file in files.to_list()]
@@ -165,6 +165,7 @@ def torch_op_library_test_suite(name):
     Args:
       name: name of the test suite.
     """
+    before = native.existing_rules().keys()
     torch_op_library(
         name = "torch_aten",
         srcs = ["op_a.cpp"],
@@ -285,8 +286,4 @@ def torch_op_library_test_suite(name):
         name = "torch_cuda_machines_test",
         size = "small",
     )
-    native.test_suite(
-        name = name,
-        tests = ["torch_cuda_machines_test", "torch_cuda_test", "torch_aspect_of_checked_test", "torch_aspect_of_one_test", "torch_aspect_test", "torch_aspect_unchecked_test", "torch_aten_test", "torch_check_test", "torch_module_test", "torch_stable_test", "torch_tested_test"] +
-                [misfit + "_test" for misfit in _MISFITS],
-    )
+    suite_of_new_tests(name, before)

@@ -2,7 +2,7 @@
 
 load("@bazel_skylib//lib:unittest.bzl", "analysistest", "asserts")
 load("//rules:defs.bzl", "torch_op_test")
-load(":analysis.bzl", "failure_test")
+load(":analysis.bzl", "case", "failure_test", "suite_of_new_tests")
 load(":newer_py_library.bzl", "newer_py_library")
 
 def _launcher_test_impl(ctx):
@@ -34,13 +34,16 @@ def torch_op_test_test_suite(name):
     Args:
       name: name of the test suite.
     """
+    before = native.existing_rules().keys()
     newer_py_library(
         name = "torch_operator",
         srcs = ["operator.py"],
         tags = ["manual"],
     )
-    torch_op_test(
+    case(
         name = "torch_op",
+        rule = torch_op_test,
+        test = _launcher_test,
         backend = "inductor",
         data = ["weights.bin"],
         entry_point = "mul3_samples",
@@ -48,31 +51,17 @@ def torch_op_test_test_suite(name):
         gradcheck = True,
         op = "my_ops::mul3.out",
         samples = "samples.py",
-        tags = ["manual"],
         deps = [":torch_operator"],
     )
-    torch_op_test(
+    case(
         name = "torch_op_without_namespace",
+        expect = {
+            "id": "bad-operator-name",
+            "names": ["attribute op", "\"mul3.out\""],
+        },
+        rule = torch_op_test,
+        test = failure_test,
         op = "mul3.out",
         samples = "samples.py",
-        tags = ["manual"],
     )
-    _launcher_test(
-        name = "torch_op_launcher_test",
-        size = "small",
-        target_under_test = ":torch_op",
-    )
-    failure_test(
-        name = "torch_op_without_namespace_test",
-        size = "small",
-        id = "bad-operator-name",
-        names = ["attribute op", "\"mul3.out\""],
-        target_under_test = ":torch_op_without_namespace",
-    )
-    native.test_suite(
-        name = name,
-        tests = [
-            ":torch_op_launcher_test",
-            ":torch_op_without_namespace_test",
-        ],
-    )
+    suite_of_new_tests(name, before)

@@ -35,7 +35,7 @@ class ClangFormatTest(case.TestCase):
         self._selection = str(self.directory / "selection.yaml")
         self.run_command("select", "--include_all_operators", f"--output={self._selection}")
 
-    def _generate(self, *arguments: str) -> None:
+    def _generate(self, command: str, *arguments: str) -> None:
         outputs = {
             "boxed_kernels": "",
             "kernel_table": "KernelTable.cpp",
@@ -43,7 +43,7 @@ class ClangFormatTest(case.TestCase):
             "manifest": "registered.json",
         }
         flags = (f"--{flag}={self.directory / name}" for flag, name in outputs.items())
-        self.run_command("generate", "--max_kernels=2000", "--label=//ops:lib", *flags, *arguments)
+        self.run_command(command, "--max_kernels=2000", "--label=//ops:lib", *flags, *arguments)
 
     def _generate_for_runtime(self, *arguments: str) -> None:
         outputs = {
@@ -52,7 +52,7 @@ class ClangFormatTest(case.TestCase):
             "functions": "Functions.h",
         }
         flags = (f"--{flag}={self.directory / name}" for flag, name in outputs.items())
-        self._generate(f"--selection={self._selection}", *flags, *arguments)
+        self._generate("generate", f"--selection={self._selection}", *flags, *arguments)
 
     def _check(self, *expected: str) -> None:
         """Checks the C++ in the directory, which has some files among others."""
@@ -97,7 +97,7 @@ class ClangFormatTest(case.TestCase):
         }
         flags = (f"--{flag}={self.directory / name}" for flag, name in outputs.items())
         yaml = self.write("custom_ops.yaml", _LONG_LINES)
-        self._generate("--target=torch", f"--aten_custom_ops_yaml={yaml}", "--library=liblib.so", *flags)
+        self._generate("generate_torch", f"--aten_custom_ops_yaml={yaml}", "--library=liblib.so", *flags)
         self._check("AtenKernels.cpp", "TorchOperators.cpp")
 
     def test_adapters(self) -> None:

@@ -8,11 +8,12 @@ load(":label_text.bzl", "label_text")
 
 visibility(["//rules/..."])
 
-def generate(ctx, inputs, outputs, flags, declared, progress_message, kernel_yamls = [], selections = []):
-    """Runs `codegen generate`.
+def generate(ctx, command, inputs, outputs, flags, declared, progress_message, kernel_yamls = [], selections = []):
+    """Runs `codegen generate` or `codegen generate_torch`.
 
     Args:
       ctx: of a rule with CODEGEN_EXEC_GROUPS and use_headers().
+      command: str, the subcommand.
       inputs: list[(str, File or None)], flags with the YAMLs that they name.
       outputs: dict[str, File or None], flags with what they name; without what is None.
       flags: list[str], what else is asked for.
@@ -23,7 +24,7 @@ def generate(ctx, inputs, outputs, flags, declared, progress_message, kernel_yam
     """
     inputs = [(flag, file) for flag, file in inputs if file]
     outputs = {flag: file for flag, file in outputs.items() if file}
-    args = codegen_args(ctx, "generate")
+    args = codegen_args(ctx, command)
     args.add_all(flags)
     args.add("--label", label_text(ctx.label))
     args.add(find_runtime(ctx).max_kernels if has_runtime(ctx) else DEFAULT_MAX_KERNELS, format = "--max_kernels=%s")

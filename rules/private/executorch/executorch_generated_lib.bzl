@@ -170,6 +170,7 @@ def _generate(ctx, selections, declared, yamls, aten, sets):
     )
     generate(
         ctx,
+        "generate",
         inputs = [
             ("--functions_yaml", ctx.file.functions_yaml_target),
             ("--fallback_yaml", ctx.file.fallback_yaml_target),

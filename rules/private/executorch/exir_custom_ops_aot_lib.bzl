@@ -67,13 +67,14 @@ def _define(ctx, kernels):
         manifest = ctx.actions.declare_file(directory + "registered.json"),
         torch_manifest = ctx.actions.declare_file(ctx.label.name + ".torch.json"),
     )
-    flags = ["--target", "torch", "--library=" + _library_name(ctx)]
+    flags = ["--library=" + _library_name(ctx)]
     if not (kernels.aten or kernels.lean):
         flags.append("--stubs")
     if not ctx.attr.functional_variants:
         flags.append("--nofunctional_variants")
     generate(
         ctx,
+        "generate_torch",
         inputs = [("--aten_custom_ops_yaml" if kernels.aten else "--custom_ops_yaml", ctx.file.yaml_target)],
         outputs = {
             "--aten_source": outputs.aten_kernels,
