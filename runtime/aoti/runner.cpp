@@ -26,7 +26,7 @@ using executorch::runtime::Tag;
 
 constexpr RunnerText kText = {"a package of AOTInductor", ".pt2",
                               "Prints the operators of other libraries than PyTorch that the package calls.",
-                              "as many as PyTorch takes", ""};
+                              "as many as PyTorch takes", "", ""};
 
 constexpr char kMethod[] = "forward";
 

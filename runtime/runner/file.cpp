@@ -1,6 +1,7 @@
 #include "runtime/runner/file.h"
 
 #include <fcntl.h>
+#include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -8,6 +9,12 @@
 #include <cstring>
 
 namespace rules_executorch {
+
+Mapping::~Mapping() {
+  if (memory_ != nullptr) {
+    munmap(memory_, size_);
+  }
+}
 
 File::File(const std::string& path) {
   // Non-blocking, because opening a pipe without a writer would block.
@@ -40,6 +47,18 @@ void File::Read(uint8_t* bytes) {
       return;
     }
   }
+}
+
+Mapping File::Map() {
+  if (!problem_.empty() || size_ == 0) {
+    return {};  // No memory has 0 bytes.
+  }
+  void* const memory = mmap(nullptr, size_, PROT_READ | PROT_WRITE, MAP_PRIVATE, descriptor_, 0);
+  if (memory == MAP_FAILED) {
+    problem_ = std::strerror(errno);
+    return {};
+  }
+  return Mapping(memory, size_);
 }
 
 }  // namespace rules_executorch

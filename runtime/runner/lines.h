@@ -2,6 +2,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <new>
 #include <vector>
 
@@ -30,5 +31,12 @@ struct LineAllocator {
 };
 
 using Lines = std::vector<uint8_t, LineAllocator<uint8_t>>;
+
+// The same for memory that is written at once, and needs no zeros first.
+struct FreeLines {
+  void operator()(uint8_t* memory) const { LineAllocator<uint8_t>().deallocate(memory, 0); }
+};
+using UnwrittenLines = std::unique_ptr<uint8_t, FreeLines>;
+inline UnwrittenLines AllocateLines(size_t size) { return UnwrittenLines(LineAllocator<uint8_t>().allocate(size)); }
 
 }  // namespace rules_executorch

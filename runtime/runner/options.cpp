@@ -20,6 +20,7 @@ enum class Flag {
   kHelp,
   kVerbose,
   kProgram,
+  kLoad,
   kMethod,
   kSamples,
   kInput,
@@ -48,6 +49,7 @@ constexpr FlagName kFlags[] = {
     {"-v", Flag::kVerbose, false},
     {"--verbose", Flag::kVerbose, false},
     {"--program", Flag::kProgram, true},
+    {"--load", Flag::kLoad, true},
     {"--method", Flag::kMethod, true},
     {"--samples", Flag::kSamples, true},
     {"--input", Flag::kInput, true},
@@ -78,7 +80,7 @@ What to run
   --program=FILE      The %s file. Default: %s
   --method=NAME       Default: forward; with --check, %s.
 
-  --threads=N         How many threads an inference runs on, from 1 to %d. Default: %s.
+%s  --threads=N         How many threads an inference runs on, from 1 to %d. Default: %s.
 
 Inputs, in this order of precedence
   --input=SPEC        One for each input, in order. SPEC is one of
@@ -240,6 +242,15 @@ Options ParseOptions(int argc, char** argv, const RunnerDefaults& defaults, cons
         options.samples = is_given(Flag::kSamples) ? options.samples : "";
         options.check = is_given(Flag::kCheck) && options.check;
         break;
+      case Flag::kLoad:
+        if (*text.load == '\0') {
+          FailToParse("there is no flag --load.");
+        }
+        if (argument.value != "read" && argument.value != "mmap") {
+          FailToParse(argument.text() + " is neither read nor mmap.");
+        }
+        options.maps_program = argument.value == "mmap";
+        break;
       case Flag::kMethod:
         options.methods = {argument.value};
         break;
@@ -306,7 +317,7 @@ std::string HelpText(const std::string& binary, const RunnerDefaults& defaults, 
   const std::string checked = defaults.methods.empty() ? "all" : Join(defaults.methods);
   const auto format = [&](char* buffer, size_t size) {
     return std::snprintf(buffer, size, kHelp, name.c_str(), text.model, text.extension, or_none(defaults.program),
-                         checked.c_str(), kMostThreads, text.threads, or_none(defaults.samples),
+                         checked.c_str(), text.load, kMostThreads, text.threads, or_none(defaults.samples),
                          defaults.check ? " The default here." : "", Tolerance::kOther, tolerance.c_str(),
                          defaults.min_snr, kOutlierMedians, tolerances.c_str(), text.operators, text.more);
   };

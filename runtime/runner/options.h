@@ -14,6 +14,7 @@ struct Options {
 
   Action action = Action::kRun;
   std::string program;
+  bool maps_program = false;
   std::string samples;
   std::vector<std::string> methods;  // empty if not specified
   std::vector<std::string> inputs;
@@ -32,6 +33,7 @@ struct RunnerText {
   const char* extension;  // extension of the model's file, e.g. `.pte`
   const char* operators;  // description of --list_operators
   const char* threads;    // description of the default number of threads
+  const char* load;       // description of --load; empty for runners without this flag
   const char* more;       // the rest of --help: flags of this kind of runner
 };
 

@@ -14,7 +14,6 @@
 #include <utility>
 
 #include "runtime/runner/failure.h"
-#include "runtime/runner/file.h"
 #include "runtime/runner/program_check.h"
 
 namespace rules_executorch {
@@ -101,25 +100,31 @@ EValue ToEValue(const Value& value, const Port& port, Argument* argument) {
        "export the model again; the version that exports must not be newer than the runtime's.");
 }
 
-Lines ReadProgram(const std::string& path) {
+}  // namespace
+
+ProgramFile::ProgramFile(const std::string& path, Load load) {
   File file(path);
-  Lines content(file.size());
-  file.Read(content.data());
+  size_ = file.size();
+  if (load == Load::kMap) {
+    mapped_ = file.Map();
+    data_ = mapped_.data();
+  } else {
+    read_ = AllocateLines(size_);
+    data_ = read_.get();
+    file.Read(data_);
+  }
   if (!file.problem().empty()) {
     Fail("cannot read the program " + path + ": " + file.problem() + ".",
          "the path is wrong, or the binary was moved away from its runfiles.",
          "give a .pte file with --program=FILE, or run the binary where the build put it.");
   }
-  CheckProgram(content.data(), content.size(), path, Refuse);
-  return content;
+  CheckProgram(data_, size_, path, Refuse);
 }
 
-}  // namespace
-
-Program::Program(const std::string& path, std::unique_ptr<EventTracer> tracer)
+Program::Program(const std::string& path, Load load, std::unique_ptr<EventTracer> tracer)
     : path_(path),
-      content_(ReadProgram(path)),
-      module_(std::make_unique<BufferDataLoader>(content_.data(), content_.size()), nullptr, nullptr,
+      file_(path, load),
+      module_(std::make_unique<BufferDataLoader>(file_.data(), file_.size()), nullptr, nullptr,
               std::move(tracer)) {
   const Error error = module_.load(executorch::runtime::Program::Verification::InternalConsistency);
   if (error != Error::Ok) {

@@ -11,16 +11,37 @@
 #include <string>
 #include <vector>
 
+#include "runtime/runner/file.h"
 #include "runtime/runner/lines.h"
 #include "runtime/runner/model.h"
 
 namespace rules_executorch {
 
+// How a program comes into memory: read to memory of the process, in huge pages, or mapped. Processes that map the same
+// file share its memory.
+enum class Load { kRead, kMap };
+
+// A program's file in memory.
+class ProgramFile {
+ public:
+  // Reads or maps the file, and checks it completely.
+  ProgramFile(const std::string& path, Load load);
+
+  uint8_t* data() const { return data_; }
+  size_t size() const { return size_; }
+
+ private:
+  UnwrittenLines read_;  // has the constants, aligned to their own cache lines
+  Mapping mapped_;
+  uint8_t* data_ = nullptr;
+  size_t size_ = 0;
+};
+
 // A loaded ExecuTorch program.
 class Program : public Model {
  public:
-  // Reads the file and checks it completely. The runtime reports its events to `tracer` if it is not null.
-  Program(const std::string& path, std::unique_ptr<executorch::runtime::EventTracer> tracer);
+  // The runtime reports its events to `tracer` if it is not null.
+  Program(const std::string& path, Load load, std::unique_ptr<executorch::runtime::EventTracer> tracer);
 
   const std::string& path() const override { return path_; }
 
@@ -38,7 +59,7 @@ class Program : public Model {
   void TakePlannedMemory(const std::string& method);
 
   std::string path_;
-  Lines content_;       // has the constants, aligned to their own cache lines
+  ProgramFile file_;
   std::string loaded_;  // the loaded method
   // The planned memory of the method. calloc: pages that are not written take no physical memory.
   std::unique_ptr<uint8_t, decltype(&std::free)> memory_{nullptr, std::free};

@@ -55,7 +55,11 @@ void UseThreads(uint32_t threads) {
 int RunProgram(int argc, char** argv, const RunnerDefaults& defaults, const char* more_help, Profiler* profiler) {
   const RunnerText text = {"an ExecuTorch program", ".pte",
                            "Prints the operators that are linked into this binary (without the runtime's own).",
-                           HasOneThread(defaults) ? "1" : "one for each processor", more_help};
+                           HasOneThread(defaults) ? "1" : "one for each processor",
+                           "  --load=HOW          read: reads the program into memory. mmap: maps the file, so that the\n"
+                           "                      first inference starts earlier and processes share the memory.\n"
+                           "                      Default: read.\n",
+                           more_help};
   const Options options = ParseOptions(argc, argv, defaults, text);
   if (options.action == Options::Action::kHelp) {
     std::fputs(HelpText(argv[0], defaults, text).c_str(), stdout);
@@ -68,7 +72,8 @@ int RunProgram(int argc, char** argv, const RunnerDefaults& defaults, const char
   const bool has_one_thread = HasOneThread(defaults) || options.action != Options::Action::kRun;
   UseThreads(options.threads > 0 ? static_cast<uint32_t>(options.threads) : has_one_thread ? 1 : kAllProcessors);
   const auto start = std::chrono::steady_clock::now();
-  Program program(options.program, profiler == nullptr ? nullptr : profiler->MakeTracer());
+  Program program(options.program, options.maps_program ? Load::kMap : Load::kRead,
+                  profiler == nullptr ? nullptr : profiler->MakeTracer());
   const double load_ms = std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - start).count();
   if (options.action == Options::Action::kListMethods) {
     ListMethods(&program);

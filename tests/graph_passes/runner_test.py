@@ -26,6 +26,10 @@ class RunnerTest(parameterized.TestCase):
         self.assertNotEmpty(methods)
         self.assertIn(f", {len(methods)} methods, ", done.stdout.splitlines()[-1])
 
+    def test_program_in_mapped_memory(self) -> None:
+        done = _run("--check", "--load=mmap", instruction_set=processor.instruction_sets()[0])
+        self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
+
 
 if __name__ == "__main__":
     absltest.main()

@@ -9,7 +9,7 @@
 namespace rules_executorch {
 namespace {
 
-constexpr RunnerText kText = {"a program", ".pte", "", "", ""};
+constexpr RunnerText kText = {"a program", ".pte", "", "", "  --load=HOW\n", ""};
 
 RunnerDefaults WithTolerance(std::optional<double> rtol, std::optional<double> atol) {
   RunnerDefaults defaults;
@@ -55,6 +55,25 @@ TEST(OptionsTest, TolerancesOfFlags) {
   EXPECT_FALSE(Parse({}, {"--rtol=0"}).is_by_dtype());
   EXPECT_TRUE(Parse({}, {"--min_snr=20"}).is_snr());
   EXPECT_TRUE(Parse({}, {"--min_snr=0"}).is_by_dtype());
+}
+
+bool MapsProgram(std::vector<std::string> arguments, const RunnerText& text = kText) {
+  arguments.insert(arguments.begin(), {"runner", "--program=a.pte"});
+  std::vector<char*> pointers;
+  for (std::string& argument : arguments) {
+    pointers.push_back(argument.data());
+  }
+  return ParseOptions(static_cast<int>(pointers.size()), pointers.data(), {}, text).maps_program;
+}
+
+TEST(OptionsTest, Load) {
+  EXPECT_FALSE(MapsProgram({}));
+  EXPECT_FALSE(MapsProgram({"--load=read"}));
+  EXPECT_TRUE(MapsProgram({"--load=mmap"}));
+  EXPECT_EXIT(MapsProgram({"--load=copy"}), testing::ExitedWithCode(1), "--load=copy is neither read nor mmap");
+  RunnerText text = kText;
+  text.load = "";
+  EXPECT_EXIT(MapsProgram({"--load=mmap"}, text), testing::ExitedWithCode(1), "there is no flag --load");
 }
 
 }  // namespace
