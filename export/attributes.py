@@ -283,7 +283,7 @@ def _methods(of: type) -> Iterator[FunctionType]:
 
 
 def _changes(function: FunctionType, name: str, *, is_own: bool) -> Iterator[tuple[int, int]]:
-    """Yields the lines of a function that may change an attribute, each behind a rank.
+    """Yields the lines of a function that may change an attribute, each after a rank.
 
     Assignments and methods that change an object have the first rank, then come other calls, then other lines with the
     attribute.

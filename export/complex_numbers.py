@@ -80,7 +80,7 @@ def _neg_view(x: Tensor) -> Tensor:
 
 
 def _view_as_complex(x: Tensor) -> Tensor:
-    # The copy of a program, view_as_complex_copy, has no derivative: PyTorch refuses it behind layers with parameters.
+    # The copy of a program, view_as_complex_copy, has no derivative: PyTorch refuses it after layers with parameters.
     return torch.complex(x.select(-1, 0), x.select(-1, 1))
 
 

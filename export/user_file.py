@@ -181,7 +181,7 @@ class UserFile:
     def frames(self, error: BaseException) -> tuple[Location | None, tuple[str, ...]]:
         """Returns the location of the innermost of the user's frames in a traceback, and frames as text.
 
-        The text has all frames of the user, and behind these the innermost frame of another package than PyTorch.
+        The text has all frames of the user, and after these the innermost frame of another package than PyTorch.
         """
         return self._own([*traceback.extract_tb(error.__traceback__)])
 

@@ -49,7 +49,7 @@ def lines(
             details = _details(event, origin, call)
             yield ",\n" + _span(name, "node", event.start - begin, event.ns, details)
             for part in event.parts:
-                # A backend's clock is coarser: what it tells may begin before the call, or end behind.
+                # A backend's clock is coarser: what it tells may begin before the call, or end afterwards.
                 start, end = (min(max(ns, event.start), event.end) for ns in (part.start, part.end))
                 yield ",\n" + _span(part.name, "backend", start - begin, end - start, {"ns": part.ns})
     yield "\n]}\n"

@@ -30,12 +30,12 @@ _COFF_HEADER = 20
 
 # The start of a file with the code of several processors, and the entries of its table.
 _FAT = {b"\xca\xfe\xba\xbe": struct.Struct(">IIIII"), b"\xca\xfe\xba\xbf": struct.Struct(">IIQQII")}
-# Java's classes have the same magic. The number behind the magic is their version, 45 or more.
+# Java's classes have the same magic. The number after the magic is their version, 45 or more.
 _MAX_SLICES = 44
 
 _ARCHIVE = b"!<arch>\n"
 _MEMBER_HEADER = 60
-# In archives of BSD and macOS, a name of this form has its length behind the slash, and comes before the content.
+# In archives of BSD and macOS, a name of this form has its length after the slash, and comes before the content.
 _LONG_NAME = b"#1/"
 # The index and the long names, which are members, too.
 _INDEXES = (b"/", b"//", b"/SYM64/", b"__.SYMDEF", b"__.SYMDEF SORTED", b"__.SYMDEF_64", b"__.SYMDEF_64 SORTED")

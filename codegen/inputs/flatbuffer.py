@@ -92,5 +92,5 @@ class Buffer:
     def text(self, vector: tuple[int, int]) -> str:
         start, length = vector
         if start + length > len(self._data):
-            raise ValueError("a text behind the file")
+            raise ValueError("a text after the file")
         return bytes(self._data[start : start + length]).decode()

@@ -94,7 +94,7 @@ class _Reader:
 
     def _bytes(self, start: int, length: int) -> memoryview:
         if start + length > len(self._data):
-            raise ValueError("a constant behind the file")
+            raise ValueError("a constant after the file")
         return self._data[start : start + length]
 
     def _plan(self, plan: int) -> ExecutionPlan:

@@ -79,7 +79,7 @@ def _read(data: memoryview) -> dict[str, TensorData]:
         place, length = segments[number(named, _SEGMENT_INDEX, "I")]
         first = begin + place
         if first + length > len(data):
-            raise ValueError("a tensor behind the file")
+            raise ValueError("a tensor after the file")
         layout = buffer.follow(buffer.field(named, _LAYOUT))
         tensors[key] = TensorData(
             dtype=number(layout, _DTYPE, "b"),

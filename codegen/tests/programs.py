@@ -171,7 +171,7 @@ def build(
             a call without values, `delegate` for a call of a delegate. With chains, there are no inputs, and each
             tensor that may be an output is one, in memory of its own.
         unused: operators that each method lists and does not call.
-        header: whether to put the extended header behind the identifier, as exporters do.
+        header: whether to put the extended header after the identifier, as exporters do.
         version: the version of the schema that the program says it has.
         backends: the names of the backends that each method delegates to.
     """
@@ -298,7 +298,7 @@ def tensor_data(tensors: Mapping[str, Tensor]) -> bytes:
 
 
 class _Constants:
-    """The contents of tensors, which are a segment behind the program."""
+    """The contents of tensors, which are a segment after the program."""
 
     def __init__(self) -> None:
         self.content = bytearray()

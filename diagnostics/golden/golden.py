@@ -19,7 +19,7 @@ UPDATE = "UPDATE_GOLDENS"
 
 
 def read(path: Path) -> list[tuple[str, str]]:
-    """Each message of a golden, behind the name of its test."""
+    """Each message of a golden, after the name of its test."""
     parts = re.split(r"^== (.*)\n", path.read_text(), flags=re.MULTILINE)[1:]
     return [(test, text.removesuffix("\n")) for test, text in zip(parts[::2], parts[1::2], strict=True)]
 

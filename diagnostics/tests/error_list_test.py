@@ -22,7 +22,7 @@ def _ids(paths: list[Path]) -> set[str]:
 
 
 def _asserted(test: str) -> Iterator[str]:
-    """The texts that a test asserts: in calls of assert methods, and in tables at its beginning; ids behind a `#`."""
+    """The texts that a test asserts: in calls of assert methods, and in tables at its beginning; ids after a `#`."""
     module = ast.parse(test)
     places: list[ast.AST] = [node for node in module.body if isinstance(node, ast.Assign)]
     for node in ast.walk(module):
@@ -80,7 +80,7 @@ class GoldensTest(absltest.TestCase):
                 source = _ROOT / f"{module.replace('.', '/')}.py"
                 text = source.read_text() if source.is_file() else ""
                 methods = re.findall(r"def (test\w+)", text.partition(f"class {name}(")[2])
-                # A parameterized test has its parameters behind the name.
+                # A parameterized test has its parameters after the name.
                 self.assertTrue(any(map(method.startswith, methods)), f"is gone; update: {golden.COMMAND}")
 
 

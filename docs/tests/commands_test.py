@@ -161,7 +161,7 @@ class CommandsTest(absltest.TestCase):
     def _assert_exists(self, target: str) -> None:
         """That a target is run or built here, or that its BUILD file has its name.
 
-        Lists and executorch_model add endings to a name, and macros more behind a dot.
+        Lists and executorch_model add endings to a name, and macros more after a dot.
         """
         label = _label(target)
         if target == "//..." or label in (*self.run_targets, *_BUILT.value):

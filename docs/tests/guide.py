@@ -36,7 +36,7 @@ class Block:
 
     Attributes:
         line: of the page, of the code's first line.
-        language: what stands behind the fence.
+        language: what stands after the fence.
         text: the code, without the page's indent.
         before: the paragraph that ends above the code.
     """
@@ -105,7 +105,7 @@ def of_block(block: Block) -> list[Command]:
             last = commands.pop()
             commands.append(dataclasses.replace(last, output=f"{last.output}{line}\n"))
         goes_on = bool(commands) and commands[-1].text.endswith("\\")
-    # A comment behind a command.
+    # A comment after a command.
     return [dataclasses.replace(command, text=re.sub(r"\s+# .*", "", command.text)) for command in commands]
 
 

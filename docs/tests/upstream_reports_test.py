@@ -15,7 +15,7 @@ from docs.tests import guide
 from export.exporter import export
 
 _PAGE = "docs/upstream_reports.md"
-# The line of each script behind the model and its inputs.
+# The line of each script after the model and its inputs.
 _END_OF_MODEL = "\nexported = "
 _RUNS = 3
 

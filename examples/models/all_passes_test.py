@@ -44,7 +44,7 @@ class AllPassesTest(absltest.TestCase):
         self._check("qwen2_dynamic", norms=3, packed=8, table=1)
 
     def test_half_precision(self) -> None:
-        # Of queries and keys, and before and behind attention and the feed-forward layers of both blocks.
+        # Of queries and keys, and before and after attention and the feed-forward layers of both blocks.
         self._check("gemma3_bfloat16", norms=13, packed=15, table=1, gelu_tanh=2)
         self._check("clip_half", packed=14)
 

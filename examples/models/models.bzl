@@ -145,7 +145,7 @@ ONLY_WITH_ALL_PASSES = {
             "//examples/mobilenet_v2:model_py",
             "@executorch_python//:torchao",
         ],
-        # Without FMA, some bytes differ by a step, and each changes many of the layers behind it.
+        # Without FMA, some bytes differ by a step, and each changes many of the layers after it.
         min_snr = "20",
     ),
     "resnet18_half": _model(

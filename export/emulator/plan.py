@@ -19,7 +19,7 @@ from export.emulator import code as steps
 from export.emulator.code import Code, CopyIndex, Delegate, JumpFalse, Kernel, Move, Number, Step, View
 from export.emulator.machine import Fault
 
-# The place of a tensor: the number of the arena, the first byte, and the byte behind the last one.
+# The place of a tensor: the number of the arena, the first byte, and the byte after the last one.
 _Place = tuple[int, int, int]
 
 

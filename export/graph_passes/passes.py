@@ -43,7 +43,7 @@ def ordered(passes: Iterable[GraphPass]) -> tuple[GraphPass, ...]:
         if ready is None or ready.stage is not waiting[0].stage:
             names = ", ".join(one.name for one in waiting)
             missing = sorted({name for one in waiting for name in one.after} - known)
-            raise ValueError(f"no order has {names} behind what they name in `after`; no such passes: {missing}")
+            raise ValueError(f"no order has {names} after what they name in `after`; no such passes: {missing}")
         waiting.remove(ready)
         done.append(ready)
     return tuple(done)

@@ -83,7 +83,7 @@ def _base(value: Any) -> Node | None:
 
 
 def _without_names(value: Any) -> Any:
-    """Returns the node that computes a value, behind calls that a functional graph does not have."""
+    """Returns the node that computes a value, after calls that a functional graph does not have."""
     while isinstance(value, Node) and value.target in (torch.ops.aten.alias.default, torch.ops.aten.detach.default):
         value = value.args[0]
     return value

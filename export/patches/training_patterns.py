@@ -5,7 +5,7 @@
 **Why**: for a module with a batch norm, the function exports a hundred patterns. No graph here has a batch norm for
 training, since `prepare_pt2e` is not for training. A batch norm that follows no convolution stays in the graph.
 
-**Effect**: without the patch, a quantized export of a convolution behind a batch norm takes 15.5 s of CPU time, not
+**Effect**: without the patch, a quantized export of a convolution after a batch norm takes 15.5 s of CPU time, not
 1.8.
 
 **Report**, to torchao: `convert_pt2e` should call `_fold_conv_bn_qat` only for a module of `prepare_qat_pt2e`.

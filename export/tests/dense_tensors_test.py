@@ -28,7 +28,7 @@ _ODD = {
     "channels last": "torch.arange(48.).reshape(2, 3, 2, 4).to(memory_format=torch.channels_last)",
     "size 1 with a stride of 0": "torch.arange(8.).as_strided((1, 4), (0, 1))",
     "size 1 with a large stride": "torch.arange(8.).as_strided((1, 4), (7, 1))",
-    "size 1 behind with a large stride": "torch.arange(8.).as_strided((4, 1), (1, 7))",
+    "size 1 last, with a large stride": "torch.arange(8.).as_strided((4, 1), (1, 7))",
     "no elements": "torch.zeros(0, 3)",
     "no elements, permuted": "torch.zeros(4, 0, 3).permute(2, 0, 1)",
     "0-dim": "torch.arange(3.)[1]",

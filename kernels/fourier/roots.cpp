@@ -21,7 +21,7 @@ Root root_of_unity(int64_t k, int64_t n) {
 
 template <typename T>
 void write_roots(int64_t n, Signal<T> roots) {
-  // Symmetry gives the powers behind the first eighth, quarter or half of the circle.
+  // Symmetry gives the powers after the first eighth, quarter or half of the circle.
   const int64_t computed = n % 4 == 0 ? n / 8 : n % 2 == 0 ? n / 4 : n / 2;
   for (int64_t k = 0; k < n; ++k) {
     if (k <= computed) {

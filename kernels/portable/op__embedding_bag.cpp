@@ -72,7 +72,7 @@ struct Bags {
     for (int64_t bag = 0; bag < offsets.numel(); ++bag) {
       const int64_t from = whole_number_at(offsets, bag);
       const int64_t to = bag + 1 < offsets.numel() ? whole_number_at(offsets, bag + 1) : indices.numel();
-      ET_CHECK_OR_RETURN_FALSE(from <= to, "the offset %lld is out of order or behind the indices",
+      ET_CHECK_OR_RETURN_FALSE(from <= to, "the offset %lld is out of order or past the last index",
                                static_cast<long long>(from));
     }
     for (int64_t i = 0; i < end_of_sum(count - 1); ++i) {

@@ -32,7 +32,7 @@ bool has_integers_below(int64_t n, ScalarType type) {
   }
 }
 
-/// Exchanges each element with a random one among itself and the elements behind it (Fisher and Yates).
+/// Exchanges each element with a random one among itself and the elements after it (Fisher and Yates).
 template <typename Bits>
 void shuffle_elements(char* data, int64_t n) {
   const RandomNumbers numbers;

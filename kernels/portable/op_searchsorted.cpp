@@ -132,7 +132,7 @@ void search(const ConstStridedView& boundaries, const ConstStridedView& values, 
   });
 }
 
-/// The view with its elements in dtype `type`. If they have another one, `memory` gets the elements, and is then behind
+/// The view with its elements in dtype `type`. If they have another one, `memory` gets the elements, and is then after
 /// them.
 ConstStridedView in_dtype(const ConstStridedView& view, ScalarType type, char*& memory) {
   if (view.dtype == type) {

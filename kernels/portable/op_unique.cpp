@@ -106,7 +106,7 @@ void find_unique(KernelRuntimeContext& ctx, const Tensor& in, const UniqueCall& 
   const std::optional<int64_t> dim = call.dim;
   const int64_t n = dim.has_value() ? view.sizes[*dim] : in.numel();
 
-  // The order of the items, behind their keys. One element at a time is sorted by digits.
+  // The order of the items, after their keys. One element at a time is sorted by digits.
   const auto numel = static_cast<size_t>(in.numel());
   const bool is_ranked = !call.is_consecutive && in.numel() == n;
   const size_t size_of_ranked = is_ranked ? 2 * static_cast<size_t>(n) * sizeof(Ranked<Key>) : 0;

@@ -69,7 +69,7 @@ class InspectorTest(absltest.TestCase):
                 behind = [_plain(operator) for operator in call.op_types]
                 self._assert_origin(node.origin, call, behind.index(_plain(node.operator)))
 
-        # The profile is of the timed runs, behind a first one and one to warm up.
+        # The profile is of the timed runs, after a first one and one to warm up.
         times = profile.views[0].nodes
         for node, call in zip(profile.nodes, calls, strict=True):
             self.assertEqual(

@@ -156,7 +156,7 @@ class _Judge:
             yield self._error(
                 tensor.at,
                 f"the optional tensor '{argument.name}' of {self._schema.name} stands before other tensors",
-                "ExecuTorch's builder leaves None out, and the inputs behind None move up by one",
+                "ExecuTorch's builder leaves None out, and the inputs after None move up by one",
                 f"make '{argument.name}' the last tensor of the schema, or not optional",
             )
         elif tensor.mandatory:

@@ -21,7 +21,7 @@ _OPTIONS = (
     "-timeout=10",
     # Each part of a program needs a few bytes only.
     "-max_len=16384",
-    # With many changes at once, the check of a program finds one, and what is behind the check does not run.
+    # With many changes at once, the check of a program finds one, and what is after the check does not run.
     "-mutate_depth=2",
     # A method may plan any number of bytes. A method that gets no memory is an error of the runner.
     "-malloc_limit_mb=2147483647",

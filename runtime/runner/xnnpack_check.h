@@ -13,7 +13,7 @@ namespace rules_executorch {
 // The name of the backend whose data CheckXnnpackData reads.
 constexpr char kXnnpackBackend[] = "XnnpackBackend";
 
-// Checks the data that a program has for the backend XNNPACK: the header, the graph behind the header, and the sizes
+// Checks the data that a program has for the backend XNNPACK: the header, the graph after the header, and the sizes
 // of constants. The backend trusts its data.
 //
 // Returns the number of tensors that a call of the delegate takes and gives.

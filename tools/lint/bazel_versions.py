@@ -303,7 +303,7 @@ def _parsed(text: str, is_template: bool = False) -> ast.Module | None:
         text = _PLACEHOLDER.sub(_HOLE, text).replace("{{", "{").replace("}}", "}")
         # What stands for lines is a statement of its own.
         text = re.sub(rf"^{_HOLE}(?=\w)", f"{_HOLE};", text, flags=re.M)
-    # Pages leave out arguments and statements: `...` is an expression, but not behind a keyword.
+    # Pages leave out arguments and statements: `...` is an expression, but not after a keyword.
     for candidate in (text, re.sub(r"\.\.\.(?=,?\s*\))", f"**{_HOLE}", text)):
         try:
             return ast.parse(candidate)
@@ -343,7 +343,7 @@ def _place(source: str, node: ast.expr, text: str, line: int, column: int) -> tu
     """Returns the place in a file of a place in one of its strings: the string's own if the text is not as written."""
     lines = source.split("\n")
     wanted = text.split("\n")[line - 1].partition(_HOLE)[0]
-    # The text of a string may begin in the line behind its quotes.
+    # The text of a string may begin in the line after its quotes.
     for number in (node.lineno + line - 1, node.lineno + line):
         if wanted.strip() and number <= (node.end_lineno or 0) and (start := lines[number - 1].find(wanted)) >= 0:
             return number, start + column

@@ -210,7 +210,7 @@ class AttributionTest(absltest.TestCase):
         self.assertIn(Part(sizes.SHARED_KERNEL_CODE, "kernels' code of no single operator", "Double", 20), parts)
 
     def test_object_files_of_an_instruction_set(self) -> None:
-        # All symbols of such a file became local, those of all its source files behind the last one's name.
+        # All symbols of such a file became local, those of all its source files after the last one's name.
         parts = _parts(
             Symbol(f"{_ADD}(int)", 0, 10, True, 0),
             Symbol("rules_executorch::kernels::LoopNest::run()", 10, 20, True, 0),

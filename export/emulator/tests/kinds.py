@@ -393,7 +393,7 @@ def _writes() -> dict[str, Kind]:
             "return y.view(4, 6) * 2, z.view(4, 6) + 1",
             x,
         ),
-        "a write behind a returned view": Kind(
+        "a write after a returned view": Kind(
             "b = x0 * 2\nv = b.view(24)\nz = b.index_put((x1 % 4,), x0[:2])\nreturn v, z + 1", x
         ),
         "a write by a slice": Kind("b = x0 * 2\nv = b.view(24)\nv[2:4] = x2\nreturn b + 1, v", x),

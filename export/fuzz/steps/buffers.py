@@ -152,7 +152,7 @@ def read_view(w: Writer, pick: Pick) -> None:
 
 
 def two_writes(w: Writer, pick: Pick) -> None:
-    """Writes a buffer twice, and reads between or behind the writes."""
+    """Writes a buffer twice, and reads between or after the writes."""
     x = w.latest
     name = _state(w, pick)
     other = pick(x, f"torch.relu({x})", f"{name} * 0.5")

@@ -141,7 +141,7 @@ def condition_of_two(w: Writer, pick: Pick) -> None:
 
 
 def mapped_rows(w: Writer, pick: Pick) -> None:
-    """Maps a function over rows, sometimes behind a condition."""
+    """Maps a function over rows, sometimes after a condition."""
     _check(w)
     if w.x.dim() < 2 or w.x.shape[0] > 16:
         raise ValueError("no rows, or too many")

@@ -115,7 +115,7 @@ def tokens(w: Writer, pick: Pick) -> None:
 
 
 def behind_permute(w: Writer, pick: Pick) -> None:
-    """Adds layers on images whose channels are last, and a convolution behind these."""
+    """Adds layers on images whose channels are last, and a convolution after these."""
     _, c, _, _ = w.images()
     residual = w.latest
     w.value(f"{residual}.permute(0, 2, 3, 1){pick('', '.contiguous()')}")
@@ -162,7 +162,7 @@ def norm_of_pixels(w: Writer, pick: Pick) -> None:
 
 
 def one_channel(w: Writer, pick: Pick) -> None:
-    """Adds a convolution to one channel, and a view or a layer behind it."""
+    """Adds a convolution to one channel, and a view or a layer after it."""
     if w.x.dim() not in (3, 4) or not w.x.numel():
         w.images()
     count = w.x.dim() - 2
@@ -205,7 +205,7 @@ def one_channel(w: Writer, pick: Pick) -> None:
 
 
 def one_pixel(w: Writer, pick: Pick) -> None:
-    """Makes one pixel of images, and adds a view or a layer behind it."""
+    """Makes one pixel of images, and adds a view or a layer after it."""
     _, c, height, width = w.images()
     x = w.latest
     y = w.value(

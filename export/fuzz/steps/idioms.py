@@ -87,7 +87,7 @@ def squeeze_and_excitation(w: Writer, pick: Pick) -> None:
 
 
 def pyramid(w: Writer, pick: Pick) -> None:
-    """Adds parallel convolutions and pooling of the whole image, joined as in ASPP, and a convolution behind these."""
+    """Adds parallel convolutions and pooling of the whole image, joined as in ASPP, and a convolution after these."""
     _, c, height, width = w.images()
     x = w.latest
     outputs = pick(8, 1, 4)

@@ -45,7 +45,7 @@ def pack_biases(of_input: torch.Tensor, of_state: torch.Tensor, gates: int) -> t
     """Adds the biases of the input's and of the state's products, and packs them: [blocks of units, gates, units].
 
     A GRU multiplies the state's product of its last gate, the new state, by another gate. The bias of this product is
-    apart, behind those of the gates. The result is of float32, or of float64 for biases of float64.
+    apart, after those of the gates. The result is of float32, or of float64 for biases of float64.
     """
     dtype = torch.float64 if of_input.dtype == torch.float64 else torch.float32
     both = [one.detach().to(dtype).reshape(gates, -1) for one in (of_input, of_state)]

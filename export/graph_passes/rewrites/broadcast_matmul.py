@@ -1,6 +1,6 @@
 """Multiplies the rows of all batches by a matrix that the batches share, as one product.
 
-PyTorch decomposes `x @ w`, and a linear layer, into `bmm` if `x` has three dimensions and is not contiguous, as behind
+PyTorch decomposes `x @ w`, and a linear layer, into `bmm` if `x` has three dimensions and is not contiguous, as after
 a transposition. The second operand of this `bmm` has a copy of `w` for each batch.
 """
 

@@ -218,7 +218,7 @@ def _views(after: Node, results: Mapping[Node, torch.Tensor]) -> dict[Node, torc
 
 
 def _behind(node: Node) -> Iterator[Node]:
-    """Yields the nodes behind a node, in the order of the graph."""
+    """Yields the nodes after a node, in the order of the graph."""
     nodes = iter(node.graph.nodes)
     for one in nodes:
         if one is node:

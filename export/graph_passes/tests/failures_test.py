@@ -1,4 +1,4 @@
-"""Tests of passes that raise, or behind which ExecuTorch fails: the export goes on without what they were about."""
+"""Tests of passes that raise, or after which ExecuTorch fails: the export goes on without what they were about."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _NEG = graphs.EDGE.aten.neg.default
 
 
 def _with_unknown_arguments(target: Any) -> Callable[[ExportedProgram, Sites], Sequence[Change]]:
-    """A pass behind which ExecuTorch fails: gives calls of an operator arguments that the operator does not have."""
+    """A pass after which ExecuTorch fails: gives calls of an operator arguments that the operator does not have."""
 
     def run(program: ExportedProgram, sites: Sites) -> list[Change]:
         changes = []
@@ -48,7 +48,7 @@ class FailuresTest(PassTestCase):
         exported: Sequence[tuple[str, Callable[[ExportedProgram, Sites], Sequence[Change]]]] = (),
         is_run: bool = True,
     ) -> Iterator[None]:
-        """Has these passes only, behind each of which the graph is run if it can be."""
+        """Has these passes only, after each of which the graph is run if it can be."""
         found = [
             *(GraphPass(name, Stage.EXPORTED, run, reference="") for name, run in exported),
             *(GraphPass(name, Stage.LOWERED, run, reference="") for name, run in named),

@@ -72,7 +72,7 @@ def get_quantizer():
 
 
 def padded_model(pad: str, convolution: str = "Conv2d(3, 4, 3, padding=(1, 0))") -> str:
-    """A model file with a convolution behind a pad."""
+    """A model file with a convolution after a pad."""
     forward = f"return self.layer(torch.nn.functional.pad(x, {pad}))"
     return model_file(forward, "torch.rand(1, 3, 6, 5)", init=f"self.layer = torch.nn.{convolution}")
 
@@ -144,7 +144,7 @@ class PassTestCase(absltest.TestCase):
 
         def compare(one: GraphPass) -> None:
             for index, (actual, wanted) in enumerate(zip(outputs() if expected else [], expected, strict=True)):
-                with self.subTest(method=method.name, behind=one.name, output=index):
+                with self.subTest(method=method.name, after=one.name, output=index):
                     tolerance = max(least, _TOLERANCES.get(wanted.dtype, 0))
                     sizes = wanted[wanted.isfinite()].double().abs()
                     largest = sizes.max().item() if sizes.numel() else 0

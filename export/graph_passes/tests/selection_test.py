@@ -77,9 +77,9 @@ class OrderTest(absltest.TestCase):
             return GraphPass(name, stage, lambda *_: [], reference="", after=after)
 
         for wrong, message in (
-            ([named("a", "b"), named("b", "a")], r"no order has a, b behind .* no such passes: \[\]"),
+            ([named("a", "b"), named("b", "a")], r"no order has a, b after .* no such passes: \[\]"),
             ([named("a", "no_opps")], r"no such passes: \['no_opps'\]"),
-            ([named("a", "b", stage=Stage.EXPORTED), named("b")], "no order has a, b behind"),
+            ([named("a", "b", stage=Stage.EXPORTED), named("b")], "no order has a, b after"),
         ):
             with self.assertRaisesRegex(ValueError, message):
                 passes.ordered(wrong)

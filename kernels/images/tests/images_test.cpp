@@ -48,7 +48,7 @@ TEST(PoolingTest, WindowsLieInTheInput) {
           EXPECT_GE(pooling.h.first(i), 0);
           EXPECT_LE(pooling.h.last(i), size);
           EXPECT_EQ((pooling.h.first(i) - pooling.h.begin(i)) % dilation, 0);
-          EXPECT_LT(pooling.h.begin(i), size) << "a window behind the input";
+          EXPECT_LT(pooling.h.begin(i), size) << "a window after the input";
         }
       }
     }

@@ -64,7 +64,7 @@ class _Network:
         return int(self.options.get("proj_size", 0))
 
     def arguments(self, module: Any) -> list[Any]:
-        """The operator's arguments behind the initial states."""
+        """The operator's arguments after the initial states."""
         biased = bool(self.options.get("bias", True))
         arguments: list[Any] = [list(self._weights(module, biased=biased)), self.hidden]
         if self.kind == "LSTM":

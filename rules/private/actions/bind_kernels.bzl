@@ -7,7 +7,7 @@ load(":label_text.bzl", "label_text")
 visibility(["//rules/..."])
 
 def _symbol_files(library, pic):
-    """Of one library, the files whose symbols tell what it defines: those that are linked, so that no others are compiled."""
+    """Files to read a library's symbols from: only those that will be linked, so that no others are compiled."""
     objects, archive = library.objects, library.static_library
     pic_objects, pic_archive = library.pic_objects, library.pic_static_library
     if pic:

@@ -38,7 +38,7 @@ the file of {pin} that pip finds; found none.
 {stderr}
 Likely cause: the lock was made with another index than that of pip's configuration. On Linux x86-64, the rules install
 the CPU build of torch (+cpu), which is a file of its own with a hash of its own.
-Fix: if the file that pip names above is the one to install, add a line behind `{package}==...` in the lock:
+Fix: if the file that pip names above is the one to install, add a line after `{package}==...` in the lock:
     --hash=sha256:{hash} \\"""
 
 MISSING_DEPS_ERR = """rules_executorch: @{name}: executorch.{tag}(deps = ...): expected a target for each of {packages}; got none for {missing}.

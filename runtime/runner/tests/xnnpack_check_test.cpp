@@ -99,7 +99,7 @@ TEST_F(XnnpackCheckTest, RefusesConstantsThatAreNotThere) {
   const auto constants = graph_.Tables(root_, kXNNGraphConstantData);
   ASSERT_GT(constants.size, 1U);
   const size_t constant = graph_.Table(constants, 1);
-  // The program has the constants under names. Without a name, they would be behind the graph, where nothing is.
+  // The program has the constants under names. Without a name, they would be after the graph, where nothing is.
   const size_t name = graph_.Child(constant, kConstantDataOffsetNamedKey);
   EXPECT_FOUND(WithGraph<uint32_t>(name, 0), "has no end");
   const size_t layout = static_cast<size_t>(static_cast<int64_t>(constant) - graph_.Read<int32_t>(constant));

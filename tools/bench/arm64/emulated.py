@@ -53,7 +53,7 @@ def executed(log: Iterable[bytes]) -> int:
         IN: main
         0x0000000000400580:  d10103ff  sub      sp, sp, #0x40
 
-    and a line for each execution of a block, with the address of the first instruction behind the first slash:
+    and a line for each execution of a block, with the address of the first instruction after the first slash:
 
         Trace 0: 0x7f10d4000100 [0000000000000000/0000000000400580/00000001/00000200] main
     """

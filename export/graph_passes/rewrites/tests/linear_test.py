@@ -33,7 +33,7 @@ class LinearTest(PassTestCase):
         self.assertEqual(left_out, {"attention", "linear", "padding_modes", "recurrent"})
 
     def test_weights_of_one_dimension(self) -> None:
-        """PyTorch's linear takes them, and gives no features: a batch norm behind it has those of the rows."""
+        """PyTorch's linear takes them, and gives no features: a batch norm after it has those of the rows."""
         init = """
         self.weight, self.bias = (torch.nn.Parameter(torch.rand(sizes)) for sizes in ((6,), ()))
         self.norm = torch.nn.BatchNorm1d(6)

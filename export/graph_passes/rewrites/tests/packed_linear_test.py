@@ -75,7 +75,7 @@ class PackedLinearTest(PassTestCase):
     def test_leaves(self) -> None:
         linear = "torch.nn.functional.linear"
         for forward, init in (
-            # Panels would be much larger than so few columns, or columns behind the last panel.
+            # Panels would be much larger than so few columns, or columns after the last panel.
             ("return self.layer(x)", "self.layer = torch.nn.Linear(48, 8)"),
             ("return self.layer(x)", "self.layer = torch.nn.Linear(48, 70)"),
             # Something else needs the weight as it is; the weight comes from outside; the weight changes.
