@@ -27,8 +27,7 @@ def _activated(call: FixedCall, layer: Callable[[str], str], out: Operand) -> st
     text = layer(_clamp(*_NO_CLAMP))
     if activation == "none":
         return text
-    require(activation in fixed_loops.ACTIVATIONS)
-    return text + fixed_loops.apply(out, fixed_loops.ACTIVATIONS[activation])
+    return text + fixed_loops.apply(out, fixed_loops.activation(call))
 
 
 def _call(function: str, *arguments: str) -> str:

@@ -28,12 +28,25 @@ _UNARY = {
     "aten::sqrt.out": "std::sqrt(x)",
     "aten::tanh.out": "std::tanh(x)",
 }
-# The functions that layers apply to their results, besides `none` and `clamp`.
-ACTIVATIONS = {
+# Activations, by the names of kernels/math/activation.h, besides `none` and `clamp`: functions of a float `x` and of
+# the parameters `a` and `b`.
+_ACTIVATIONS = {
+    "celu": "x < 0 ? {a} * std::expm1(x / {a}) : x",
+    "elu": "{b} * (x < 0 ? {a} * std::expm1(x) : x)",
     "gelu": "x * 0.5f * (1 + std::erf(x * 0.70710678f))",
     "gelu_tanh": "x * 0.5f * (1 + std::tanh(0.79788456f * (x + 0.044715f * x * x * x)))",
+    "hardsigmoid": "(x < -3 ? 0 : x > 3 ? 6 : x + 3) / 6",
+    "hardswish": "x * (x < -3 ? 0 : x > 3 ? 6 : x + 3) / 6",
+    "leaky_relu": "x < 0 ? x * {a} : x",
+    "logsigmoid": "(x < 0 ? x : 0) - std::log1p(std::exp(-std::abs(x)))",
+    "mish": "x * std::tanh(std::log1p(std::exp(x)))",
     "sigmoid": "1 / (1 + std::exp(-x))",
     "silu": "x / (1 + std::exp(-x))",
+    "softplus": "x * {a} > {b} ? x : std::log1p(std::exp(x * {a})) / {a}",
+    "softsign": "x / (1 + std::abs(x))",
+    "swish": "x / (1 + std::exp(-x * {a}))",
+    "tanh": "std::tanh(x)",
+    "tanhshrink": "x - std::tanh(x)",
 }
 # Elementwise functions of two floats.
 _BINARY = {
@@ -147,8 +160,16 @@ def apply(out: Operand, function: str) -> str:
     return loops(out.sizes, [Walk(out, out.strides)], body)
 
 
-def _unary(call: FixedCall, function: str) -> str:
-    source, out = call.floats("self"), call.floats("out")
+def activation(call: FixedCall) -> str:
+    """Returns the activation that a call names, as a function of `x`."""
+    name = call.text("activation")
+    require(name in _ACTIVATIONS)
+    a, b = (float_literal(call.number(parameter)) for parameter in ("minimum", "maximum"))
+    return _ACTIVATIONS[name].format(a=a, b=b)
+
+
+def _unary(call: FixedCall, function: str, source_name: str = "self") -> str:
+    source, out = call.floats(source_name), call.floats("out")
     require(source.sizes == out.sizes)
 
     def body(elements: Sequence[str]) -> str:
@@ -285,18 +306,19 @@ def _pad(call: FixedCall) -> str:
 # Reductions.
 
 
-def _reduce(call: FixedCall, first: str, step: str, last: str) -> str:
+def _reduce(call: FixedCall, dims: Sequence[int], first: str, step: str, last: str) -> str:
     """Returns the loops of a reduction.
 
     Args:
         call: the call.
+        dims: the dimensions to reduce; all if there are none.
         first: the value before the first element.
         step: the value `result` after an element `x`.
         last: the result after the last of `count` elements.
     """
-    source, out = call.floats("self"), call.floats("out")
+    source, out = call.floats("self" if call.has("self") else "input"), call.floats("out")
     rank = len(source.sizes)
-    reduced = {axis(d, rank) for d in call.integers("dim")} or set(range(rank))
+    reduced = {axis(d, rank) for d in dims} or set(range(rank))
     kept = [d for d in range(rank) if d not in reduced]
     strides = out.strides if len(out.sizes) == rank else None
     of_kept = [strides[d] for d in kept] if strides else list(out.strides)
@@ -346,25 +368,45 @@ def statements(call: FixedCall) -> str:
 
 
 def _gelu(call: FixedCall) -> str:
-    return _unary(call, ACTIVATIONS["gelu_tanh" if call.text("approximate") == "tanh" else "gelu"])
+    return _unary(call, _ACTIVATIONS["gelu_tanh" if call.text("approximate") == "tanh" else "gelu"])
 
 
 def _mean(call: FixedCall) -> str:
     _without_dtype(call)
-    return _reduce(call, "0", "result + x", "result / {count}")
+    return _reduce(call, call.integers("dim"), "0", "result + x", "result / {count}")
 
 
 def _sum(call: FixedCall) -> str:
     _without_dtype(call)
-    return _reduce(call, "0", "result + x", "result")
+    return _reduce(call, call.integers("dim"), "0", "result + x", "result")
 
 
 def _amax(call: FixedCall) -> str:
-    return _reduce(call, float_literal(-math.inf), "x > result || x != x ? x : result", "result")
+    step = "x > result || x != x ? x : result"
+    return _reduce(call, call.integers("dim"), float_literal(-math.inf), step, "result")
 
 
 def _leaky_relu(call: FixedCall) -> str:
-    return _unary(call, f"x < 0 ? x * {float_literal(call.number('negative_slope'))} : x")
+    return _unary(call, _ACTIVATIONS["leaky_relu"].format(a=float_literal(call.number("negative_slope"))))
+
+
+def _elu(call: FixedCall) -> str:
+    require(call.number("input_scale") == 1)
+    return _unary(
+        call,
+        _ACTIVATIONS["elu"].format(a=float_literal(call.number("alpha")), b=float_literal(call.number("scale"))),
+    )
+
+
+def _activation(call: FixedCall) -> str:
+    if call.text("activation") == "clamp":
+        return _unary(call, _clamp(call.number("minimum"), call.number("maximum")), "input")
+    return _unary(call, activation(call), "input")
+
+
+def _image_mean(call: FixedCall) -> str:
+    require(len(call.floats("input").sizes) == 4)
+    return _reduce(call, (2, 3), "0", "result + x", "result / {count}")
 
 
 def _quantize(call: FixedCall) -> str:
@@ -429,6 +471,7 @@ _OTHERS: Mapping[str, Callable[[FixedCall], str]] = {
     "aten::cat.out": _cat,
     "aten::clamp.out": lambda call: _unary(call, _clamp(call.optional_number("min"), call.optional_number("max"))),
     "aten::constant_pad_nd.out": _pad,
+    "aten::elu.out": _elu,
     "aten::expand_copy.out": _expand,
     "aten::gelu.out": _gelu,
     "aten::hardtanh.out": lambda call: _unary(call, _clamp(call.number("min_val"), call.number("max_val"))),
@@ -441,6 +484,8 @@ _OTHERS: Mapping[str, Callable[[FixedCall], str]] = {
     "aten::transpose_copy.int_out": _transpose,
     "quantized_decomposed::dequantize_per_tensor.out": _dequantize,
     "quantized_decomposed::quantize_per_tensor.out": _quantize,
+    "rules_executorch::activation.out": _activation,
+    "rules_executorch::image_mean.out": _image_mean,
     "rules_executorch::quantized_add.out": _quantized_add,
     "rules_executorch::quantized_lookup.out": _lookup,
 }

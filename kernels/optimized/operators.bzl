@@ -4,8 +4,10 @@ load("//kernels:operator_file.bzl", "operator_file")
 
 # The keys are the names of the files' targets, sorted.
 OPERATOR_FILES = {
+    "op_activation": operator_file(["rules_executorch::activation.out"], ["elementwise", "math:activation", "tensors"]),
     "op_dynamic_linear": operator_file(["rules_executorch::dynamic_linear.out"], ["gemm:layouts", "math:vector_math", "math:vectorize", "optimized:dim_orders", "parallel:block", "parallel:grain", "parallel:parallel_for", "reduce", "tensors", "tensors:convert"]),
     "op_fused_convolution": operator_file(["rules_executorch::fused_convolution.out"], ["convolution", "gemm:matmul", "math:activation", "optimized:dim_orders", "tensors"]),
+    "op_image_mean": operator_file(["rules_executorch::image_mean.out"], ["optimized:dim_orders", "reduce"]),
     "op_linear": operator_file(["aten::linear.out"], ["gemm:matmul", "math:vectorize", "tensors", "tensors:convert", "views"]),
     "op_packed_convolution": operator_file(["rules_executorch::packed_convolution.out"], ["convolution/packed:convolution", "convolution/packed:plan", "convolution:epilogue", "optimized:dim_orders"]),
     "op_packed_embedding": operator_file(["rules_executorch::packed_embedding.out"], ["copy", "optimized:dim_orders", "parallel:grain", "tensors", "views"]),

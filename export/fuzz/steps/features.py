@@ -12,6 +12,7 @@ _NAMED = (
     *("{}.clamp(min=0)", "{}.clamp(max=1)", "F.leaky_relu({}, 0.1)", "F.elu({})", "F.mish({})", "F.softplus({})"),
     *("F.hardsigmoid({})", "F.threshold({}, 0.0, 0.0)", "F.log_softmax({}, -1)", "torch.softmax({}, -1)", "F.selu({})"),
     *("torch.relu_({}.clone())", "torch.clamp({}, torch.tensor(-1.0), torch.tensor(1.0))", "F.softsign({})"),
+    *("F.celu({}, 1.5)", "F.softplus({}, 2, 5)", "F.tanhshrink({})", "F.elu({}, 0.5)", "F.leaky_relu({}, -0.5)"),
     *("F.glu({}, -1)", "F.celu({})", "F.logsigmoid({})", "torch.erf({})", "torch.square({})", "{}.abs()", "-{}"),
 )
 _WRITTEN = (
@@ -19,6 +20,9 @@ _WRITTEN = (
     "0.5 * {0} * (1 + torch.tanh(0.7978845608028654 * ({0} + 0.044715 * {0}**3)))",
     "0.5 * {0} * (1.0 + torch.erf({0} / math.sqrt(2.0)))",
     "{0} * F.relu6({0} + 3) / 6",
+    "F.relu6({0} + 3) / 6",
+    "{0} * ({0} + 3).clamp(0, 6) * (1 / 6)",
+    "{0} * F.hardsigmoid({0})",
     "{0} * torch.sigmoid(1.702 * {0})",
     "torch.maximum({0}, torch.zeros_like({0}))",
     "torch.where({0} > 0, {0}, 0.01 * {0})",
@@ -49,7 +53,7 @@ def linear(w: Writer, pick: Pick) -> None:
 
 def linear_and_activation(w: Writer, pick: Pick) -> None:
     linear(w, pick)
-    activation(w, pick)
+    pick(activation, written_activation)(w, pick)
 
 
 def product(w: Writer, pick: Pick) -> None:

@@ -51,6 +51,7 @@ ELEMENTWISE = frozenset(
         "aten::sub.Scalar",
         "aten::sub.Tensor",
         "aten::tanh",
+        "rules_executorch::activation",
     }
 )
 # All operators that propagate the order. PyTorch's fake kernels give the order of the result, except for reflection and

@@ -173,5 +173,5 @@ PASS = GraphPass(
         "rewrites convolutions of one dimension, [batch, channels, positions], and the calls between them for images "
         "with one row, so that `channels_last` and later passes find them. One size of the input may be dynamic"
     ),
-    after=("uneven_padding",),
+    after=("uneven_padding", "written_activations"),
 )

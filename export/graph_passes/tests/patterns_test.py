@@ -153,12 +153,19 @@ _PATTERNS: dict[str, _Pattern] = {
     **{
         name: _Pattern(_of_linear(one), [_ROW], ["packed_linear", "activations"])
         for name, one in {
-            "gelu_tanh": _gelu,
-            "gelu_tanh_of_other_order": _cube_first,
             "gelu": lambda y, *_: functional.gelu(y),
-            "silu": lambda y, *_: torch.sigmoid(y) * y,
             "clamp": lambda y, *_: y.clamp(-1, 2),
             "relu_of_views": lambda y, *_: torch.relu(y.view(4, 36).view(2, 72)),
+        }.items()
+    },
+    **{
+        name: _Pattern(_of_linear(one), [_ROW], ["written_activations", "packed_linear", "activations"])
+        for name, one in {
+            "gelu_tanh": _gelu,
+            "gelu_tanh_of_other_order": _cube_first,
+            "hardswish": lambda y, *_: y * functional.relu6(y + 3) / 6,
+            "mish": lambda y, *_: y * torch.tanh(functional.softplus(y)),
+            "silu": lambda y, *_: torch.sigmoid(y) * y,
         }.items()
     },
     "llama_norm": _Pattern(lambda: _Function(_llama_norm), [(2, 3, 8)], ["rms_norm"]),

@@ -45,6 +45,7 @@ _ACTIVATIONS: Mapping[str, Callable[[torch.Tensor], torch.Tensor]] = {
     "none": lambda x: x,
     "gelu": functional.gelu,
     "gelu_tanh": lambda x: functional.gelu(x, approximate="tanh"),
+    "mish": functional.mish,
     "sigmoid": torch.sigmoid,
     "silu": functional.silu,
 }

@@ -560,6 +560,17 @@ def _packed_embedding(draw: _Draw) -> _Call:
     return _Call((draw.tensor((_divide_up(count, _COLUMNS), width, _COLUMNS)), indices, count), (rows, width))
 
 
+def _activation(draw: _Draw) -> _Call:
+    x = draw.tensor(draw.sizes(_ELEMENTS, 9, 900, 3000), draw.choice(op_tester.FLOAT_DTYPES))
+    return _Call((x, draw.choice(("hardswish", "mish", "tanh")), 0.0, 0.0), x.shape, {}, x.dtype)
+
+
+def _image_mean(draw: _Draw) -> _Call:
+    batch, channels, height, width = draw.sizes(_ELEMENTS, 9, 900, 30, 30)
+    images = draw.tensor((batch, max(channels, 64), height, width), dim_order=_LAST)
+    return _Call((images, True), (*images.shape[:2], 1, 1))
+
+
 def _rms_norm(draw: _Draw) -> _Call:
     shape = draw.sizes(_ELEMENTS, 9, 900, 3000)
     shape = [*shape[:-2], max(shape[-2], 8), shape[-1]]
@@ -691,6 +702,7 @@ def _pdist(draw: _Draw) -> _Call:
 
 # By operator and by variant of the kernel.
 _CALLS: Mapping[str, Mapping[str, Callable[[_Draw], _Call]]] = {
+    "rules_executorch::activation.out": {"": _activation},
     "rules_executorch::dynamic_linear.out": {
         "rows": _dynamic_linear(_PRODUCTS * 8, 200),
         "one row": _dynamic_linear(_WEIGHTS_OF_A_ROW, 1),
@@ -700,6 +712,7 @@ _CALLS: Mapping[str, Mapping[str, Callable[[_Draw], _Call]]] = {
         for kind in (_MIXED, _GROUPED, _DEPTHWISE)
         for name, order in (("first", _FIRST), ("last", _LAST))
     },
+    "rules_executorch::image_mean.out": {"": _image_mean},
     "rules_executorch::packed_convolution.out": {
         f"{name}, {dtype}": _packed_convolution(kind, order, dtype)
         for dtype in (torch.float32, *_HALF)

@@ -44,6 +44,26 @@ class Elementwise(nn.Module):
         ]
 
 
+class Activations(nn.Module):
+    def forward(self, x: torch.Tensor) -> list[torch.Tensor]:
+        x = x * 4
+        return [
+            functional.celu(x, 1.5),
+            functional.elu(x, 0.5),
+            functional.selu(x),
+            functional.hardsigmoid(x),
+            functional.hardswish(x),
+            functional.logsigmoid(x),
+            functional.mish(x),
+            functional.silu(x),
+            functional.softplus(x),
+            functional.softplus(x, 2, 3),
+            functional.softsign(x),
+            functional.tanhshrink(x),
+            x * torch.sigmoid(1.702 * x),
+        ]
+
+
 class Copies(nn.Module):
     def forward(self, x: torch.Tensor, i: torch.Tensor) -> list[torch.Tensor]:
         return [
@@ -109,6 +129,7 @@ def get_model() -> dict[str, tuple[nn.Module, tuple[torch.Tensor, ...]]]:
     x, y, row = torch.randn(2, 3, 4, 5), torch.randn(2, 3, 4, 5), torch.randn(5)
     return {
         "elementwise": (Elementwise(), (x, y, row)),
+        "activations": (Activations(), (x,)),
         "copies": (Copies(), (x, torch.arange(6).reshape(2, 3))),
         "reductions": (Reductions(), (x,)),
         "layers": (Layers(), (x,)),

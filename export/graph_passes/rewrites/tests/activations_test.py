@@ -11,12 +11,9 @@ from export.graph_passes.tests.pass_test_case import (
     model_file,
 )
 
-# As transformers' NewGELUActivation has it.
-_GELU = "0.5 * y * (1.0 + torch.tanh(math.sqrt(2.0 / math.pi) * (y + 0.044715 * torch.pow(y, 3.0))))"
-
 
 class ActivationsTest(PassTestCase):
-    _NAMES = ("linear", "packed_linear", "activations")
+    _NAMES = ("linear", "written_activations", "packed_linear", "activations")
     _LINEAR = "self.layer = torch.nn.Linear(4, 48)"
 
     def test_acts(self) -> None:
@@ -26,9 +23,13 @@ class ActivationsTest(PassTestCase):
             ("y.clamp(min=-1)", "clamp"),
             ("torch.nn.functional.gelu(y)", "gelu"),
             ("torch.nn.functional.gelu(y, approximate='tanh')", "gelu_tanh"),
-            (_GELU, "gelu_tanh"),
             ("torch.sigmoid(y)", "sigmoid"),
-            ("torch.nn.functional.silu(y)", "silu"),
+            ("torch.tanh(y)", "tanh"),
+            ("torch.nn.functional.leaky_relu(y, 0.2)", "leaky_relu"),
+            ("torch.nn.functional.elu(y, 0.5)", "elu"),
+            ("torch.nn.functional.selu(y)", "elu"),
+            ("torch.nn.functional.hardswish(y)", "hardswish"),
+            ("torch.nn.functional.softplus(y, 2, 5)", "softplus"),
         ):
             with self.subTest(activation):
                 source = model_file(f"y = self.layer(x)\nreturn {activation}", "torch.rand(3, 4)", init=self._LINEAR)
@@ -58,12 +59,10 @@ class ActivationsTest(PassTestCase):
             # The layer's own result is needed, too.
             ("return torch.relu(y) + y", "aten::relu.out"),
             ("return torch.relu(y), y", "aten::relu.out"),
-            ("return y * torch.sigmoid(y) + y", "aten::sigmoid.out"),
-            # A function of a function; a product that is no silu; a bound that is not a number.
+            ("return torch.nn.functional.hardswish(y) + y", "rules_executorch::activation.out"),
+            # A function of a function; a factor of the argument; a bound that is not a number.
             ("return torch.sigmoid(torch.relu(y))", "aten::sigmoid.out"),
-            ("return y * torch.sigmoid(x[:, :1])", "aten::mul.out"),
-            (f"return {_GELU.replace('3.0', '2.0')}", "aten::tanh.out"),
-            (f"return {_GELU} + y", "aten::tanh.out"),
+            ("return torch.ops.aten.elu(y, 1.0, 1.0, 0.5)", "aten::elu.out"),
             ("return y.clamp(min=float('nan'))", "aten::clamp.out"),
         ):
             with self.subTest(forward):

@@ -80,6 +80,7 @@ _CARRIERS: Mapping[str, tuple[_Function, ...]] = {
         lambda y: functional.interpolate(y, scale_factor=2.0),
         lambda y: functional.interpolate(y, scale_factor=(2.0, 1.5)),
     ),
+    "rules_executorch::activation": (functional.hardswish, functional.mish),
 }
 _OTHERS: tuple[_Function, ...] = (
     functional.softplus,
@@ -130,7 +131,8 @@ class CarriersTest(parameterized.TestCase):
     def test_sizes_that_vary(self, name: str) -> None:
         module = _Between(16, _CARRIERS[name], is_followed=True).eval()
         sizes = ({2: torch.export.Dim("height", min=5, max=64), 3: torch.export.Dim("width", min=5, max=64)},)
-        rewritten = rewriting.rewrite(module, _image(12, 12), ["channels_last", "padding_modes"], sizes)
+        names = ["channels_last", "padding_modes", "written_activations"]
+        rewritten = rewriting.rewrite(module, _image(12, 12), names, sizes)
         (carried, *_) = [node for node in rewritten.program.graph.nodes if graphs.name_of(node) == name]
         source = carried.all_input_nodes[0]
         self.assertTrue(graphs.is_channels_last(graphs.value(source)), source.format_node())

@@ -41,6 +41,7 @@ _ELEMENTWISE: Mapping[str, _Function] = {
     "aten::sub.Scalar": lambda y: _ATEN.sub.Scalar(y, 2.0),
     "aten::sub.Tensor": lambda y: y - 0.5 * y.abs(),
     "aten::tanh": torch.tanh,
+    "rules_executorch::activation": functional.hardswish,
 }
 
 

@@ -1,0 +1,215 @@
+"""Makes an activation one call: a function that ExecuTorch decomposes, or the calls by which a model writes one.
+
+The pass runs before the passes that change the order of images, which then meet one call. The pass `activations` fuses
+the call into the layer before it.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+
+import torch
+from torch.export import ExportedProgram
+from torch.fx import Node
+
+from export.graph_passes import graphs
+from export.graph_passes.calls import (
+    Abs,
+    Activation,
+    AddScalar,
+    AddTensor,
+    Celu,
+    Clamp,
+    DivScalar,
+    DivTensor,
+    Erf,
+    Hardsigmoid,
+    Hardswish,
+    Hardtanh,
+    LogSigmoid,
+    Mish,
+    MulScalar,
+    MulTensor,
+    PowTensorScalar,
+    Sigmoid,
+    Softplus,
+    SubTensor,
+    Tanh,
+    ToDimOrderCopy,
+)
+from export.graph_passes.graph_pass import Change, GraphPass, Sites, Stage
+
+
+def _run(program: ExportedProgram, sites: Sites) -> list[Change]:
+    changes = []
+    for node in sites:
+        found = _named(node) or _written(program, node)
+        if found is None or not _is_same_kind(graphs.value(found.input), graphs.value(node)):
+            continue
+        changes.append(Change.of(node, f"{found.activation} made one call"))
+        graphs.replace(node, found.insert(node, graphs.value(node)))
+        # Calls without a user would count as users of their inputs.
+        program.graph.eliminate_dead_code()
+    return changes
+
+
+def _is_same_kind(x: torch.Tensor, result: torch.Tensor) -> bool:
+    return x.is_floating_point() and x.dtype == result.dtype and graphs.same_sizes(x.shape, result.shape)
+
+
+def with_numbers(x: Node, name: str, *parameters: float | Node) -> Activation[Node] | None:
+    """Returns an activation of a tensor; None if a run computes a parameter."""
+    numbers = [float(one) for one in parameters if not isinstance(one, Node)]
+    return Activation(x, name, *numbers) if len(numbers) == len(parameters) else None
+
+
+def _named(node: Node) -> Activation[Node] | None:
+    """Returns the activation that a call of a function of PyTorch computes; None for any other node."""
+    if hardswish := Hardswish.of(node):
+        return Activation(hardswish.input, "hardswish")
+    if hardsigmoid := Hardsigmoid.of(node):
+        return Activation(hardsigmoid.input, "hardsigmoid")
+    if mish := Mish.of(node):
+        return Activation(mish.input, "mish")
+    if logsigmoid := LogSigmoid.of(node):
+        return Activation(logsigmoid.input, "logsigmoid")
+    if celu := Celu.of(node):
+        return with_numbers(celu.input, "celu", celu.alpha)
+    if softplus := Softplus.of(node):
+        return with_numbers(softplus.input, "softplus", softplus.beta, softplus.threshold)
+    return None
+
+
+def _written(program: ExportedProgram, node: Node) -> Activation[Node] | None:
+    """Returns the activation whose last call is a node, a product, quotient or difference; None for any other node."""
+    if difference := SubTensor.of(node):
+        tanh = Tanh.of(difference.other)
+        is_tanhshrink = tanh is not None and tanh.input is difference.input and difference.alpha == 1
+        return Activation(difference.input, "tanhshrink") if is_tanhshrink and _ends(difference.other) else None
+    if quotient := DivTensor.of(node):
+        x, size = quotient.input, Abs.of(_without_added(program, quotient.other, 1))
+        if size is not None and size.input is x and _ends(quotient.other):
+            return Activation(x, "softsign")
+    factor, nodes = _factors(program, node)
+    if len(nodes) == 1 and math.isclose(factor, 1 / 6, rel_tol=1e-6) and _ends(nodes[0]):
+        x_of_gate = _hard_gate(program, nodes[0])
+        return Activation(x_of_gate, "hardsigmoid") if x_of_gate is not None else None
+    for x, gate in (nodes, nodes[::-1]) if len(nodes) == 2 else ():
+        found = _gated(program, factor, x, gate) if _ends(gate) else None
+        if found is not None:
+            return found
+    return None
+
+
+def _gated(program: ExportedProgram, factor: float, x: Node, gate: Node) -> Activation[Node] | None:
+    """Returns the activation factor * x * gate, where the gate is a function of x; None if it is none."""
+
+    def is_factor(number: float) -> bool:
+        return math.isclose(factor, number, rel_tol=1e-6)
+
+    if is_factor(1 / 6) and _hard_gate(program, gate) is x:
+        return Activation(x, "hardswish")
+    if is_factor(1):
+        if sigmoid := Sigmoid.of(gate):
+            beta, nodes = _factors(program, sigmoid.input)
+            if sigmoid.input is x or nodes == [x]:
+                return Activation(x, "silu") if sigmoid.input is x else Activation(x, "swish", beta)
+        one = Activation.of(gate)
+        if one and one.activation == "hardsigmoid" and one.input is x:
+            return Activation(x, "hardswish")
+        tanh = Tanh.of(gate)
+        inner = Activation.of(tanh.input) if tanh else None
+        if inner and (inner.activation, inner.minimum, inner.input) == ("softplus", 1, x) and inner.maximum >= 20:
+            return Activation(x, "mish")
+    if is_factor(0.5):
+        function = _without_added(program, gate, 1)
+        if erf := Erf.of(function):
+            scale, nodes = _factors(program, erf.input)
+            return Activation(x, "gelu") if nodes == [x] and math.isclose(scale, math.sqrt(0.5), rel_tol=1e-6) else None
+        tanh = Tanh.of(function)
+        return Activation(x, "gelu_tanh") if tanh and _is_gelu_argument(program, x, tanh.input) else None
+    return None
+
+
+def _hard_gate(program: ExportedProgram, gate: Node) -> Node | None:
+    """Returns x of min(max(x + 3, 0), 6); None for any other node."""
+    hardtanh, clamp = Hardtanh.of(gate), Clamp.of(gate)
+    if hardtanh and (hardtanh.min_val, hardtanh.max_val) == (0, 6):
+        return _without_added(program, hardtanh.input, 3)
+    return _without_added(program, clamp.input, 3) if clamp and (clamp.min, clamp.max) == (0, 6) else None
+
+
+def _is_gelu_argument(program: ExportedProgram, x: Node, argument: Node) -> bool:
+    """Returns whether a node is sqrt(2 / pi) * (x + 0.044715 * x ** 3), as in Hugging Face's transformers."""
+    scale, nodes = _factors(program, argument)
+    if len(nodes) != 1 or not math.isclose(scale, math.sqrt(2 / math.pi), rel_tol=1e-6):
+        return False
+    for one, other in _addends(nodes[0]):
+        weight, cubes = _factors(program, other)
+        cube = PowTensorScalar.of(cubes[0]) if len(cubes) == 1 else None
+        if one is x and cube and cube.input is x and cube.exponent == 3:
+            return math.isclose(weight, 0.044715, rel_tol=1e-6)
+    return False
+
+
+def _ends(node: Node) -> bool:
+    """Returns whether a node has one user, so that the node ends if the user does."""
+    return len(node.users) == 1
+
+
+def _factors(program: ExportedProgram, node: Node | float, *, is_last: bool = True) -> tuple[float, list[Node]]:
+    """Returns a product as a number and tensors.
+
+    A factor that is itself a product, and has no other user, counts as its factors.
+    """
+    value = _number(program, node)
+    if value is not None or not isinstance(node, Node):
+        return value or 0, []
+    if is_last or _ends(node):
+        if product := MulTensor.of(node) or MulScalar.of(node):
+            of_both = [_factors(program, one, is_last=False) for one in (product.input, product.other)]
+            return of_both[0][0] * of_both[1][0], [*of_both[0][1], *of_both[1][1]]
+        quotient = DivTensor.of(node) or DivScalar.of(node)
+        divisor = _number(program, quotient.other) if quotient else None
+        if quotient and divisor:
+            factor, nodes = _factors(program, quotient.input, is_last=False)
+            return factor / divisor, nodes
+    return 1, [node]
+
+
+def _without_added(program: ExportedProgram, node: Node | None, number: float) -> Node | None:
+    """Returns the other addend of a sum with a number; None for any other node."""
+    for one, other in _addends(node):
+        if _number(program, other) == number:
+            return one
+    return None
+
+
+def _addends(node: Node | None) -> Iterator[tuple[Node, Node | float]]:
+    """Yields the addends of a sum in both orders; nothing for any other node."""
+    total = AddTensor.of(node) or AddScalar.of(node)
+    if total and total.alpha == 1:
+        yield total.input, total.other
+        if isinstance(total.other, Node):
+            yield total.other, total.input
+
+
+def _number(program: ExportedProgram, value: Node | float) -> float | None:
+    """Returns a number, the only element of a constant, or that of a converted constant; None for any other value."""
+    copy = ToDimOrderCopy.of(value)
+    return graphs.number(program, copy.input if copy else value)
+
+
+PASS = GraphPass(
+    "written_activations",
+    Stage.LOWERED,
+    _run,
+    reference=(
+        "makes an activation that ExecuTorch decomposes (`hardswish`, `hardsigmoid`, `mish`, `softplus`, `celu`, "
+        "`logsigmoid`), or that a model writes as several calls (such as "
+        "`x * torch.sigmoid(x)` or `x * F.relu6(x + 3) / 6`), one call: `rules_executorch::activation.out`"
+    ),
+    after=("constants", "quantized_tables"),
+    preserved=tuple(one.overload() for one in (Celu, Hardsigmoid, Hardswish, LogSigmoid, Mish, Softplus)),
+)
