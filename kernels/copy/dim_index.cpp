@@ -5,8 +5,8 @@
 #include "kernels/copy/offset_copy.h"
 #include "kernels/math/vectorize.h"
 #include "kernels/parallel/block.h"
+#include "kernels/parallel/parallel_for.h"
 #include "kernels/tensors/convert.h"
-#include "kernels/views/loop_nest.h"
 
 namespace rules_executorch::kernels {
 namespace {
@@ -36,20 +36,26 @@ DimIndex::DimIndex(const StridedShape& tensor, int64_t dim, const ConstStridedVi
 }
 
 void DimIndex::for_each_row(const StridedShape& other, Visit visit) const {
-  const LoopNest nest = LoopNest::over(other, index_, tensor_);
+  const LoopNest nest = loops(other);
+  nest.for_each_row(0, nest.numel(), [&](const int64_t* offsets, int64_t n) { visit_row(nest, offsets, n, visit); });
+}
+
+void DimIndex::parallel_for_each_row(const StridedShape& other, Visit visit) const {
+  const LoopNest nest = loops(other);
+  nest.parallel_for_each_row(kGrain, [&](const int64_t* offsets, int64_t n) { visit_row(nest, offsets, n, visit); });
+}
+
+void DimIndex::visit_row(const LoopNest& nest, const int64_t* offsets, int64_t row_size, Visit visit) const {
   const int64_t other_stride = nest.row_stride(0);
   const int64_t index_stride = nest.row_stride(1);
   const int64_t step = nest.row_stride(2);
-  nest.for_each_row(0, nest.numel(), [&](const int64_t* offsets, int64_t row_size) {
-    int64_t block[kBlockSize];
-    for (int64_t start = 0; start < row_size; start += kBlockSize) {
-      const int64_t n = std::min(kBlockSize, row_size - start);
-      const int64_t* const positions =
-          load_positions(index_, offsets[1] + start * index_stride, index_stride, block, n);
-      make_offsets(positions, stride_, offsets[2] + start * step, step, block, n);
-      visit({block, offsets[0] + start * other_stride, other_stride, n});
-    }
-  });
+  int64_t block[kBlockSize];
+  for (int64_t start = 0; start < row_size; start += kBlockSize) {
+    const int64_t n = std::min(kBlockSize, row_size - start);
+    const int64_t* const positions = load_positions(index_, offsets[1] + start * index_stride, index_stride, block, n);
+    make_offsets(positions, stride_, offsets[2] + start * step, step, block, n);
+    visit({block, offsets[0] + start * other_stride, other_stride, n});
+  }
 }
 
 bool positions_exist(const ConstStridedView& index, int64_t size) {
@@ -87,7 +93,7 @@ bool fits_within(const StridedShape& index, const StridedShape& tensor, int64_t 
 }
 
 void gather(const ConstStridedView& source, const DimIndex& chosen, const StridedView& target) {
-  chosen.for_each_row(target, [&](const DimIndex::Row& row) {
+  chosen.parallel_for_each_row(target, [&](const DimIndex::Row& row) {
     gather_elements(source.data, row.chosen_offsets, target.data + row.other_offset, row.other_stride,
                     target.element_size(), row.n);
   });

@@ -5,6 +5,7 @@
 #include <cstdint>
 
 #include "kernels/tensors/dtype.h"
+#include "kernels/views/loop_nest.h"
 #include "kernels/views/strided_view.h"
 
 namespace rules_executorch::kernels {
@@ -31,7 +32,15 @@ class DimIndex {
   /// `other` has the shape of the index.
   void for_each_row(const StridedShape& other, Visit visit) const;
 
+  /// The same on several threads (see `parallel_for`).
+  void parallel_for_each_row(const StridedShape& other, Visit visit) const;
+
  private:
+  LoopNest loops(const StridedShape& other) const { return LoopNest::over(other, index_, tensor_); }
+
+  /// Visits a row of `nest`.
+  void visit_row(const LoopNest& nest, const int64_t* offsets, int64_t row_size, Visit visit) const;
+
   StridedShape tensor_;  // the index's sizes with the tensor's strides, 0 along `dim`
   int64_t stride_;       // of the tensor along `dim`, in bytes
   ConstStridedView index_;

@@ -5,6 +5,7 @@
 #include <cstring>
 
 #include "kernels/copy/offset_copy.h"
+#include "kernels/parallel/parallel_for.h"
 #include "kernels/tensors/convert.h"
 #include "kernels/views/loop_nest.h"
 
@@ -47,6 +48,9 @@ int64_t load_position(ScalarType type, const char* pointer) {
 constexpr int64_t kMostSteps = 256;
 /// For rows with fewer elements, the inner loop goes over the rows instead of over the elements of a row.
 constexpr int64_t kShortRow = 8;
+
+/// The cost of an element that is read from anywhere in memory, in additions.
+constexpr int64_t kWorkOfChoice = 4;
 
 /// Whether the inner loop goes over the rows: the rows are short, or adjacent rows are closer than adjacent elements.
 bool loops_over_rows(const IndexedView::Rows& rows) {
@@ -235,6 +239,21 @@ void IndexedView::add_mask_offsets(const Index& index, int64_t first, int64_t n,
 }
 
 void IndexedView::for_each_rows(const StridedShape& other, Visit visit) const {
+  visit_steps(other, 0, steps_.numel(), visit);
+}
+
+void IndexedView::parallel_for_each_rows(const StridedShape& other, Visit visit) const {
+  const bool has_mask =
+      std::any_of(indices_, indices_ + index_count_, [](const Index& index) { return index.mask_count >= 0; });
+  if (has_mask) {
+    for_each_rows(other, visit);
+    return;
+  }
+  parallel_for(0, steps_.numel(), kGrain / (kWorkOfChoice * std::max<int64_t>(rest_.numel(), 1)),
+               [&](int64_t begin, int64_t end) { visit_steps(other, begin, end, visit); });
+}
+
+void IndexedView::visit_steps(const StridedShape& other, int64_t begin, int64_t end, Visit visit) const {
   if (shape_.numel() == 0) {
     return;
   }
@@ -252,31 +271,39 @@ void IndexedView::for_each_rows(const StridedShape& other, Visit visit) const {
   const int64_t steps = steps_.rank == 0 ? 1 : steps_.sizes[last];
   const int64_t other_step = steps_.rank == 0 ? 0 : other_steps.strides[last] * other.element_size();
   int64_t step[kTensorDimensionLimit] = {};
+  int64_t outer = begin / steps;
+  for (int64_t d = last - 1; d >= 0; --d) {
+    step[d] = outer % steps_.sizes[d];
+    outer /= steps_.sizes[d];
+  }
+  step[last] = begin % steps;
   int64_t positions[kTensorDimensionLimit][kTensorDimensionLimit];  // the current position of each mask
-  do {
-    for (int64_t begin = 0; begin < steps; begin += kMostSteps) {
-      const int64_t count = std::min(kMostSteps, steps - begin);
-      int64_t offsets[kMostSteps] = {};
-      step[last] = begin;
-      for (int64_t i = 0; i < index_count_; ++i) {
-        if (indices_[i].mask_count < 0) {
-          add_offsets(indices_[i], step, count, offsets);
-        } else {
-          add_mask_offsets(indices_[i], begin, count, positions[i], offsets);
-        }
+  for (int64_t next = begin; next < end;) {
+    const int64_t count = std::min({kMostSteps, steps - step[last], end - next});
+    int64_t offsets[kMostSteps] = {};
+    for (int64_t i = 0; i < index_count_; ++i) {
+      if (indices_[i].mask_count < 0) {
+        add_offsets(indices_[i], step, count, offsets);
+      } else {
+        add_mask_offsets(indices_[i], step[last], count, positions[i], offsets);
       }
-      const int64_t other_offset = offset_of(other_steps, step);
-      nest.for_each_row(0, nest.numel(), [&](const int64_t* row, int64_t n) {
-        visit({row[0], offsets, nest.row_stride(0), other_offset + row[1], other_step, nest.row_stride(1),
-               tensor_.element_size(), count, n});
-      });
     }
-    step[last] = 0;
-  } while (advance(steps_, last, step));
+    const int64_t other_offset = offset_of(other_steps, step);
+    nest.for_each_row(0, nest.numel(), [&](const int64_t* row, int64_t n) {
+      visit({row[0], offsets, nest.row_stride(0), other_offset + row[1], other_step, nest.row_stride(1),
+             tensor_.element_size(), count, n});
+    });
+    next += count;
+    step[last] += count;
+    if (step[last] == steps) {
+      step[last] = 0;
+      advance(steps_, last, step);
+    }
+  }
 }
 
 void gather(const ConstStridedView& source, const IndexedView& chosen, const StridedView& target) {
-  chosen.for_each_rows(target, [&](const IndexedView::Rows& rows) {
+  chosen.parallel_for_each_rows(target, [&](const IndexedView::Rows& rows) {
     const char* const from = source.data + rows.chosen_offset;
     char* const to = target.data + rows.other_offset;
     if (!loops_over_rows(rows)) {

@@ -46,6 +46,9 @@ class IndexedView {
   /// indices.
   void for_each_rows(const StridedShape& other, Visit visit) const;
 
+  /// The same on several threads (see `parallel_for`), in any order.
+  void parallel_for_each_rows(const StridedShape& other, Visit visit) const;
+
  private:
   struct Index {
     ConstStridedView values;  // positions, broadcast to all steps, or an unchanged mask
@@ -56,6 +59,10 @@ class IndexedView {
   bool add_index(const Tensor& index, int64_t dimension);
   bool make_shape();
   bool positions_exist() const;
+
+  /// Visits the steps from number `begin` to `end` (exclusive), in row-major order. A mask has its positions in this
+  /// order, from the first one on: with masks, `begin` is 0.
+  void visit_steps(const StridedShape& other, int64_t begin, int64_t end, Visit visit) const;
   void add_offsets(const Index& index, const int64_t* step, int64_t n, int64_t* offsets) const;
   void add_mask_offsets(const Index& index, int64_t first, int64_t n, int64_t* position, int64_t* offsets) const;
 

@@ -4,6 +4,7 @@
 
 #include "kernels/math/vectorize.h"
 #include "kernels/parallel/block.h"
+#include "kernels/parallel/parallel_for.h"
 
 namespace rules_executorch::kernels {
 namespace {
@@ -65,19 +66,36 @@ bool append(RowPart& part, int64_t offset) {
   return true;
 }
 
-/// Copies the part of each row. `order` lists the dimensions, the rows' dimension last. Loops over the dimensions
-/// order[level], order[level + 1], ... from the elements `from` and `to` on.
+/// Copies the part of each row from number `begin` to `end` (exclusive). `order` lists the dimensions, the rows'
+/// dimension last; rows are numbered in this order. `from` and `to` are the first elements of the views.
 void copy_rows(const ConstStridedView& source, const StridedView& target, IndexMap map, const RowPart& part,
-               CopyRow copy_row, const int64_t* order, int64_t level, const char* from, char* to) {
+               CopyRow copy_row, const int64_t* order, const char* from, char* to, int64_t begin, int64_t end) {
   const int64_t size = target.element_size();
-  const int64_t d = order[level];
-  if (level == target.rank - 1) {
-    copy_row(part, from, to, target.strides[d] * size);
-    return;
+  const int64_t last = target.rank - 1;
+  int64_t index[kTensorDimensionLimit];
+  int64_t left = begin;
+  for (int64_t k = last - 1; k >= 0; --k) {
+    index[k] = left % target.sizes[order[k]];
+    left /= target.sizes[order[k]];
   }
-  for (int64_t i = 0; i < target.sizes[d]; ++i) {
-    copy_rows(source, target, map, part, copy_row, order, level + 1, from + map(d, i) * source.strides[d] * size,
-              to + i * target.strides[d] * size);
+  // At place k + 1, the element that the indices up to place k lead to.
+  const char* sources[kTensorDimensionLimit] = {from};
+  char* targets[kTensorDimensionLimit] = {to};
+  int64_t changed = 0;  // the first place with another index than before
+  for (int64_t row = begin; row < end; ++row) {
+    for (int64_t k = changed; k < last; ++k) {
+      const int64_t d = order[k];
+      sources[k + 1] = sources[k] + map(d, index[k]) * source.strides[d] * size;
+      targets[k + 1] = targets[k] + index[k] * target.strides[d] * size;
+    }
+    copy_row(part, sources[last], targets[last], target.strides[order[last]] * size);
+    for (changed = last; changed > 0;) {
+      --changed;
+      if (++index[changed] < target.sizes[order[changed]]) {
+        break;
+      }
+      index[changed] = 0;
+    }
   }
 }
 
@@ -100,6 +118,7 @@ void copy_mapped(const ConstStridedView& source, const StridedView& target, Inde
   int64_t order[kTensorDimensionLimit];
   target.memory_order(order);
   const int64_t last = order[target.rank - 1];
+  const int64_t rows = target.numel() / target.sizes[last];
   RowPart part;
   for (int64_t i = 0; i < target.sizes[last];) {
     part.start = i;
@@ -107,10 +126,13 @@ void copy_mapped(const ConstStridedView& source, const StridedView& target, Inde
     while (i < target.sizes[last] && append(part, map(last, i) * source.strides[last] * size)) {
       ++i;
     }
-    // Elements of 16 bytes are copied as two halves.
-    for (int64_t half = 0; half < size; half += sizeof(uint64_t)) {
-      copy_rows(source, target, map, part, copy_row_of_size, order, 0, source.data + half, target.data + half);
-    }
+    parallel_for(0, rows, kGrain / (i - part.start), [&](int64_t begin, int64_t end) {
+      // Elements of 16 bytes are copied as two halves.
+      for (int64_t half = 0; half < size; half += sizeof(uint64_t)) {
+        copy_rows(source, target, map, part, copy_row_of_size, order, source.data + half, target.data + half, begin,
+                  end);
+      }
+    });
   }
 }
 

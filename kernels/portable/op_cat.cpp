@@ -77,14 +77,14 @@ Tensor& cat_out(KernelRuntimeContext& ctx, TensorList tensors, int64_t dim, Tens
   ET_KERNEL_CHECK(ctx, resize_to_concatenation(out, tensors, *pattern, dim), InvalidArgument, out);
 
   // Compute
-  const StridedView out_view(out);
-  int64_t start = 0;
-  for (const Tensor& tensor : tensors) {
-    if (tensor.numel() > 0) {
-      copy(ConstStridedView(tensor), out_view.slice(dim, start, tensor.size(dim)));
-      start += tensor.size(dim);
-    }
-  }
+  concatenate(
+      static_cast<int64_t>(tensors.size()),
+      [&](int64_t i) {
+        const Tensor& tensor = tensors[static_cast<size_t>(i)];
+        // Empty tensors may have another rank.
+        return tensor.numel() > 0 ? ConstStridedView(tensor) : ConstStridedView(*pattern).slice(dim, 0, 0);
+      },
+      dim, StridedView(out));
   return out;
 }
 

@@ -36,10 +36,10 @@ Tensor& stack_out(KernelRuntimeContext& ctx, TensorList tensors, int64_t dim, Te
   ET_KERNEL_CHECK(ctx, resize_to_stack(out, tensors, dim), InvalidArgument, out);
 
   // Compute
-  const StridedView out_view(out);
-  for (size_t i = 0; i < tensors.size(); ++i) {
-    copy(ConstStridedView(tensors[i]), out_view.select(dim, static_cast<int64_t>(i)));
-  }
+  concatenate(
+      static_cast<int64_t>(tensors.size()),
+      [&](int64_t i) { return ConstStridedView(tensors[static_cast<size_t>(i)]).unsqueeze(dim); }, dim,
+      StridedView(out));
   return out;
 }
 

@@ -84,12 +84,16 @@ class _Draw(random.Random):
         self, shape: Sequence[int], dtype: torch.dtype = torch.float32, dim_order: Sequence[int] | None = None
     ) -> torch.Tensor:
         generator = torch.Generator().manual_seed(self.getrandbits(32))
-        if dtype.is_floating_point:
+        if dtype.is_floating_point or dtype.is_complex:
             tensor = torch.randn(tuple(shape), generator=generator).to(dtype)
         else:
             bounds = torch.iinfo(dtype)
             tensor = torch.randint(bounds.min, bounds.max + 1, tuple(shape), generator=generator).to(dtype)
         return tensor if dim_order is None else op_tester.with_dim_order(tensor, dim_order)
+
+    def positions(self, shape: Sequence[int], size: int) -> torch.Tensor:
+        """Positions in a dimension of `size` elements."""
+        return torch.tensor([self.randrange(size) for _ in range(math.prod(shape))]).reshape(tuple(shape))
 
     def panels(self, shape: Sequence[int], dtype: torch.dtype) -> torch.Tensor:
         """Packed weights of a convolution: groups, a group's output channels, height, width, a group's channels."""
@@ -641,6 +645,53 @@ def _permute(draw: _Draw) -> _Call:
     return _Call((draw.tensor(shape, draw.choice((torch.float32, torch.int8))), order))
 
 
+def _embedding(draw: _Draw) -> _Call:
+    count, batch, rows, width = draw.randint(2, 500), *draw.sizes(_ELEMENTS, 9, 2000, 900)
+    positions = draw.positions((batch, max(rows, 9)), count)
+    return _Call((draw.tensor((count, width), draw.choice((torch.float32, torch.int8))), positions))
+
+
+def _index(draw: _Draw) -> _Call:
+    outer, rest, size, *shape = draw.sizes(_ELEMENTS * 90, 5, 200, 90, 9, 900)
+    x = draw.tensor((outer, size, rest), draw.choice((torch.float32, torch.int8, torch.complex128)))
+    return _Call((x, [None, draw.positions(shape, size) - draw.choice((0, size))]))
+
+
+def _index_of_elements(draw: _Draw) -> _Call:
+    size, others, *shape = draw.sizes(_ELEMENTS * 900, 30, 30, 90, 3000)
+    x = draw.tensor((size, others), draw.choice((torch.float32, torch.int8, torch.complex128)))
+    return _Call((x, [draw.positions(shape, size), draw.positions(shape[1:], others)]))
+
+
+def _gather(draw: _Draw) -> _Call:
+    rows, columns, size = *draw.sizes(_ELEMENTS, 900, 900), draw.randint(1, 90)
+    dim = draw.choice((0, 1))
+    shape = [rows, columns]
+    shape[dim] = size
+    x = draw.tensor(shape, draw.choice((torch.float32, torch.int8)))
+    return _Call((x, dim, draw.positions((rows, columns), size)))
+
+
+def _concatenation(*, is_stack: bool) -> Callable[[_Draw], _Call]:
+    def call(draw: _Draw) -> _Call:
+        shape, dim, count = draw.sizes(_ELEMENTS, 90, 100, 90), draw.choice((0, 1, 2)), draw.randint(1, 5)
+        dtypes = draw.choice(([torch.float32], [torch.float32, torch.int32]))
+        tensors = []
+        for _ in range(count):
+            own = [*shape]
+            own[dim] += 0 if is_stack else draw.randint(1, 9)
+            tensors.append(draw.tensor(own, draw.choice(dtypes)))
+        return _Call((tensors, dim))
+
+    return call
+
+
+def _repeat(draw: _Draw) -> _Call:
+    shape = draw.sizes(_ELEMENTS // 8, 9, 100, 90, 70)
+    dtype = draw.choice((torch.float32, torch.int8, torch.complex128))
+    return _Call((draw.tensor(shape, dtype), draw.choice(([2, 1, 2, 3], [3, 1, 4, 1, 1], [1, 2, 5, 1]))))
+
+
 def _reduction(*extra: Any) -> Callable[[_Draw], _Call]:
     def call(draw: _Draw) -> _Call:
         shape = draw.sizes(_ELEMENTS, 9, 100, 90, 70)
@@ -767,6 +818,7 @@ _CALLS: Mapping[str, Mapping[str, Callable[[_Draw], _Call]]] = {
     "aten::argmax.out": {"": _reduction(1)},
     "aten::avg_pool2d.out": {"": _pooling([3, 3], [1, 1], [1, 1])},
     "aten::bmm.out": {"": _bmm},
+    "aten::cat.out": {"": _concatenation(is_stack=False)},
     "aten::convolution.out": {
         f"{kind}, {name}": _convolution(kind, order)
         for kind in (_MIXED, _GROUPED, _DEPTHWISE)
@@ -774,18 +826,24 @@ _CALLS: Mapping[str, Mapping[str, Callable[[_Draw], _Call]]] = {
     },
     "aten::convolution_backward.out": {"": _convolution_backward},
     "aten::cumsum.out": {"": _along_rows(1)},
+    "aten::embedding.out": {"": _embedding},
     "aten::exp.out": {"": _unary()},
     "aten::full.out": {"": _full},
+    "aten::gather.out": {"": _gather},
     "aten::gelu.out": {"": _unary()},
     "aten::grid_sampler_2d.out": {"": _grid_sampler},
+    "aten::index.Tensor_out": {"elements": _index_of_elements, "rows": _index},
     "aten::max_pool2d_with_indices.out": {"": _pooling([3, 3], [1, 1], [1, 1])},
     "aten::mean.out": {"": _reduction([1, 3])},
     "aten::mm.out": {"rows": _mm(_PRODUCTS, 600), "one row": _mm(_WEIGHTS_OF_A_ROW, 1)},
     "aten::native_group_norm.out": {"": _group_norm},
     "aten::native_layer_norm.out": {"": _layer_norm},
     "aten::permute_copy.out": {"": _permute},
+    "aten::repeat.out": {"": _repeat},
+    "aten::stack.out": {"": _concatenation(is_stack=True)},
     "aten::sum.IntList_out": {"all": _reduction([]), "some": _reduction([0, 2])},
     "aten::upsample_bilinear2d.vec_out": {"": _pooling([90, 70], False, None)},
+    "aten::upsample_nearest2d.vec_out": {"": _pooling([170, 190], None)},
     "aten::var.correction_out": {"": _reduction([1])},
 }
 

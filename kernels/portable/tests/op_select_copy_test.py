@@ -20,6 +20,15 @@ class OpSelectCopyTest(op_tester.OpTest):
     def test_dtypes(self) -> None:
         self.check_copy(self.op("aten::select_copy.int_out"), 1, 2)
 
+    def test_short_rows(self) -> None:
+        # Rows of some sizes in bytes have functions of their own.
+        tester = self.op("aten::select_copy.int_out")
+        for dtype in (torch.int8, torch.int32, torch.complex128):
+            for width in (*range(1, 35), 64, 65, 128, 255, 256, 257):
+                x = op_tester.make_tensor((3, 5, 2, width), dtype)
+                for dim in (0, 1, 2):
+                    tester.judge(x, dim, 1, exact=True)
+
 
 if __name__ == "__main__":
     absltest.main()
