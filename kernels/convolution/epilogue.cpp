@@ -7,7 +7,7 @@
 namespace rules_executorch::kernels {
 
 bool prepare_images(KernelRuntimeContext& ctx, const Tensor& in, const std::optional<Tensor>& bias,
-                    const std::optional<Tensor>& residual, int64_t out_channels, const ImageAxis& y, const ImageAxis& x,
+                    const std::optional<Tensor>& residual, int64_t out_channels, const ImageAxes& axes,
                     std::string_view activation, double minimum, double maximum, Tensor& out, Epilogue& epilogue) {
   // Check
   ET_KERNEL_CHECK(
@@ -18,10 +18,10 @@ bool prepare_images(KernelRuntimeContext& ctx, const Tensor& in, const std::opti
                   false);
 
   // Resize
-  const Tensor::SizesType sizes[] = {
-      static_cast<Tensor::SizesType>(in.size(0)), static_cast<Tensor::SizesType>(out_channels),
-      static_cast<Tensor::SizesType>(y.out_size), static_cast<Tensor::SizesType>(x.out_size)};
-  ET_KERNEL_CHECK(ctx, resize_to(out, {sizes, 4}), InvalidArgument, false);
+  const int64_t image[] = {in.size(0), out_channels, axes.y.out_size, axes.x.out_size};
+  const int64_t volume[] = {in.size(0), out_channels, axes.z.out_size, axes.y.out_size, axes.x.out_size};
+  ET_KERNEL_CHECK(ctx, in.dim() == 5 ? resize_to_size(out, volume) : resize_to_size(out, image), InvalidArgument,
+                  false);
   ET_KERNEL_CHECK_MSG(
       ctx,
       !residual.has_value() || (tensors_have_same_dtype(*residual, out) && tensors_have_same_shape(*residual, out)),

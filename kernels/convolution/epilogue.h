@@ -20,7 +20,7 @@ struct Epilogue {
 /// Checks the common arguments of packed float convolutions and resizes `out`. Returns false and sets the error of
 /// `ctx` if an argument is invalid. The kernel checks the dim orders.
 bool prepare_images(KernelRuntimeContext& ctx, const Tensor& in, const std::optional<Tensor>& bias,
-                    const std::optional<Tensor>& residual, int64_t out_channels, const ImageAxis& y, const ImageAxis& x,
+                    const std::optional<Tensor>& residual, int64_t out_channels, const ImageAxes& axes,
                     std::string_view activation, double minimum, double maximum, Tensor& out, Epilogue& epilogue);
 
 /// The elements of a tensor. Null if there is no tensor.

@@ -29,16 +29,33 @@ bool read_image_axis(const Tensor& in, const ImageArguments& arguments, int64_t 
 
 }  // namespace
 
-bool read_image_axes(const Tensor& in, const ImageArguments& arguments, ImageAxis& y, ImageAxis& x) {
-  ET_CHECK_OR_RETURN_FALSE(in.dim() == 4 && in.size(1) > 0, "expected a 4-dim input with channels");
+bool read_axes(const Tensor& in, const ImageArguments& arguments, ImageAxes& axes) {
+  ET_CHECK_OR_RETURN_FALSE((in.dim() == 4 || in.dim() == 5) && in.size(1) > 0,
+                           "expected an input of 4 or 5 dimensions with channels");
+  const size_t count = in.dim() - 2;
   for (const ArrayRef<int64_t>& list :
        {arguments.kernel_size, arguments.stride, arguments.padding, arguments.end_padding, arguments.dilation}) {
-    ET_CHECK_OR_RETURN_FALSE(list.size() == 2, "expected lists of two numbers, one for each spatial dimension");
+    ET_CHECK_OR_RETURN_FALSE(list.size() == count, "expected lists with a number for each spatial dimension");
   }
-  ET_LOG_AND_RETURN_IF_FALSE(read_image_axis(in, arguments, 0, y) && read_image_axis(in, arguments, 1, x));
+  axes = {};
+  ImageAxis* const all[] = {&axes.z, &axes.y, &axes.x};
+  double elements = static_cast<double>(in.size(1));
+  for (size_t d = 0; d < count; ++d) {
+    ImageAxis& axis = *all[3 - count + d];
+    ET_LOG_AND_RETURN_IF_FALSE(read_image_axis(in, arguments, d, axis));
+    elements *= static_cast<double>(axis.in_size + axis.padding + axis.end_padding);
+  }
   constexpr double kMostElements = double(int64_t{1} << 48);
-  const auto padded = [](const ImageAxis& axis) { return double(axis.in_size + axis.padding + axis.end_padding); };
-  ET_CHECK_OR_RETURN_FALSE(padded(y) * padded(x) * double(in.size(1)) < kMostElements, "the padded input is too large");
+  ET_CHECK_OR_RETURN_FALSE(elements < kMostElements, "the padded input is too large");
+  return true;
+}
+
+bool read_image_axes(const Tensor& in, const ImageArguments& arguments, ImageAxis& y, ImageAxis& x) {
+  ImageAxes axes;
+  ET_CHECK_OR_RETURN_FALSE(in.dim() == 4, "expected an input of 4 dimensions");
+  ET_LOG_AND_RETURN_IF_FALSE(read_axes(in, arguments, axes));
+  y = axes.y;
+  x = axes.x;
   return true;
 }
 

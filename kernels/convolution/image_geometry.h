@@ -6,15 +6,15 @@
 
 namespace rules_executorch::kernels {
 
-/// One of the two spatial dimensions of a convolution of images.
+/// A spatial dimension of a convolution. The defaults are those of a dimension that an image does not have.
 struct ImageAxis {
-  int64_t in_size;
-  int64_t kernel_size;
-  int64_t out_size;
-  int64_t stride;
-  int64_t dilation;
-  int64_t padding;
-  int64_t end_padding;
+  int64_t in_size = 1;
+  int64_t kernel_size = 1;
+  int64_t out_size = 1;
+  int64_t stride = 1;
+  int64_t dilation = 1;
+  int64_t padding = 0;
+  int64_t end_padding = 0;
 
   int64_t first_input(int64_t out) const { return out * stride - padding; }
   /// The number of inputs from the first to the last one that outputs `first` to `last` (inclusive) need.
@@ -25,7 +25,7 @@ struct ImageAxis {
   bool is_pointwise() const { return kernel_size == 1 && stride == 1 && padding == 0 && end_padding == 0; }
 };
 
-/// The arguments of an operator for the two spatial dimensions.
+/// The arguments of an operator, one for each spatial dimension.
 struct ImageArguments {
   ArrayRef<int64_t> kernel_size;
   ArrayRef<int64_t> stride;
@@ -36,8 +36,18 @@ struct ImageArguments {
   bool transposed = false;
 };
 
-/// Reads the spatial dimensions of `in`, a batch of images. Products of these sizes do not overflow. Returns false if
-/// the arguments are invalid.
+/// The spatial dimensions of images, or of volumes: slices, rows and columns.
+struct ImageAxes {
+  ImageAxis z;
+  ImageAxis y;
+  ImageAxis x;
+};
+
+/// Reads the spatial dimensions of `in`, a batch of images or volumes. Products of these sizes do not overflow. Returns
+/// false if the arguments are invalid.
+bool read_axes(const Tensor& in, const ImageArguments& arguments, ImageAxes& axes);
+
+/// The same for images only.
 bool read_image_axes(const Tensor& in, const ImageArguments& arguments, ImageAxis& y, ImageAxis& x);
 
 }  // namespace rules_executorch::kernels

@@ -34,7 +34,7 @@ constexpr int64_t kPartProducts = 8 * kGrain;
 class WinogradConvolution {
  public:
   WinogradConvolution(const ProductLoops& loops, const WinogradPlan& plan, const WinogradOperands& operands)
-      : loops_(loops), plan_(plan), operands_(operands) {}
+      : loops_(loops), plan_(plan), geometry_(plan.geometry), operands_(operands) {}
 
   void compute(float* scratch) const {
     const int64_t tiles = plan_.tiles;
@@ -43,7 +43,7 @@ class WinogradConvolution {
         const int64_t end = (part + 1) * tiles / plan_.parts;
         for (int64_t tile = part * tiles / plan_.parts; tile < end; tile += plan_.block_tiles) {
           const int64_t count = std::min(plan_.block_tiles, end - tile);
-          if (plan_.tile_outputs == 2) {
+          if (geometry_.tile_outputs == 2) {
             compute_block<2>(tile, count, scratch + part * plan_.scratch_size);
           } else {
             compute_block<4>(tile, count, scratch + part * plan_.scratch_size);
@@ -63,8 +63,8 @@ class WinogradConvolution {
 
   Corner corner(int64_t tile) const {
     const int64_t row = tile / plan_.tiles_of_row;
-    return {row / plan_.tiles_of_column, row % plan_.tiles_of_column * plan_.tile_outputs,
-            tile % plan_.tiles_of_row * plan_.tile_outputs};
+    return {row / plan_.tiles_of_column, row % plan_.tiles_of_column * geometry_.tile_outputs,
+            tile % plan_.tiles_of_row * geometry_.tile_outputs};
   }
 
   template <int kOutputs>
@@ -73,19 +73,19 @@ class WinogradConvolution {
     float* const weights = inputs + plan_.places * plan_.place_stride;
     float* const sums = weights + plan_.places * plan_.weights_stride;
     float* const zeros = sums + plan_.places * plan_.sums_stride;
-    std::fill_n(zeros, plan_.channels, 0.0f);
+    std::fill_n(zeros, geometry_.channels, 0.0f);
     for (int64_t i = 0; i < count; ++i) {
       transform_inputs<kOutputs>(corner(first + i), zeros, inputs + i * plan_.filled_channels);
     }
-    for (int64_t channel = 0; channel < plan_.out_channels; channel += kStripColumns) {
+    for (int64_t channel = 0; channel < geometry_.out_channels; channel += kStripColumns) {
       const int64_t width = std::min(kStripColumns, plan_.filled_out_channels - channel);
-      for (int64_t from = 0; from < plan_.channels; from += plan_.block_channels) {
-        const int64_t n = std::min(plan_.block_channels, plan_.channels - from);
+      for (int64_t from = 0; from < geometry_.channels; from += plan_.block_channels) {
+        const int64_t n = std::min(plan_.block_channels, geometry_.channels - from);
         transform_kernels<kOutputs>(channel, width, from, n, weights);
         multiply(inputs + from, weights, count, width, n, /*replaces_sums=*/from == 0, sums);
       }
       for (int64_t i = 0; i < count; ++i) {
-        transform_sums<kOutputs>(sums + i * width, channel, std::min(width, plan_.out_channels - channel),
+        transform_sums<kOutputs>(sums + i * width, channel, std::min(width, geometry_.out_channels - channel),
                                  corner(first + i));
       }
     }
@@ -97,17 +97,17 @@ class WinogradConvolution {
     constexpr int kInputs = WinogradTransform<kOutputs>::kInputs;
     const float* pixels[kInputs][kInputs];
     for (int64_t i = 0; i < kInputs; ++i) {
-      const int64_t y = corner.y - plan_.y.padding + i;
+      const int64_t y = corner.y - geometry_.y.padding + i;
       for (int64_t j = 0; j < kInputs; ++j) {
-        const int64_t x = corner.x - plan_.x.padding + j;
-        const bool is_inside = y >= 0 && y < plan_.y.in_size && x >= 0 && x < plan_.x.in_size;
-        pixels[i][j] =
-            is_inside ? operands_.in + ((corner.image * plan_.y.in_size + y) * plan_.x.in_size + x) * plan_.channels
-                      : zeros;
+        const int64_t x = corner.x - geometry_.x.padding + j;
+        const bool is_inside = y >= 0 && y < geometry_.y.in_size && x >= 0 && x < geometry_.x.in_size;
+        pixels[i][j] = is_inside ? operands_.in + ((corner.image * geometry_.y.in_size + y) * geometry_.x.in_size + x) *
+                                                      geometry_.channels
+                                 : zeros;
       }
     }
-    for (int64_t channel = 0; channel < plan_.channels; channel += kLanes) {
-      const int64_t n = plan_.channels - channel;
+    for (int64_t channel = 0; channel < geometry_.channels; channel += kLanes) {
+      const int64_t n = geometry_.channels - channel;
       Floats columns[kInputs][kInputs];
 #pragma GCC unroll 6
       for (int j = 0; j < kInputs; ++j) {
@@ -141,10 +141,11 @@ class WinogradConvolution {
   void transform_kernels(int64_t column, int64_t width, int64_t from, int64_t n, float* target) const {
     constexpr int kInputs = WinogradTransform<kOutputs>::kInputs;
     constexpr int kSize = kWinogradKernelSize;
-    const int64_t step = plan_.channels * kFloatPanelColumns;
-    const float* const weight = operands_.weight + column * kKernelPlaces * plan_.channels + from * kFloatPanelColumns;
+    const int64_t step = geometry_.channels * kFloatPanelColumns;
+    const float* const weight =
+        operands_.weight + column * kKernelPlaces * geometry_.channels + from * kFloatPanelColumns;
     for (int64_t panel = 0; panel < width; panel += kFloatPanelColumns) {
-      const float* const kernels = weight + panel * kKernelPlaces * plan_.channels;
+      const float* const kernels = weight + panel * kKernelPlaces * geometry_.channels;
       for (int64_t i = 0; i < n * kFloatPanelColumns; i += kLanes) {
         Floats columns[kSize][kInputs];
 #pragma GCC unroll 3
@@ -192,10 +193,11 @@ class WinogradConvolution {
   template <int kOutputs>
   void transform_sums(const float* sums, int64_t channel, int64_t n, const Corner& corner) const {
     constexpr int kInputs = WinogradTransform<kOutputs>::kInputs;
-    const int64_t rows = std::min<int64_t>(kOutputs, plan_.y.out_size - corner.y);
-    const int64_t columns = std::min<int64_t>(kOutputs, plan_.x.out_size - corner.x);
+    const int64_t rows = std::min<int64_t>(kOutputs, geometry_.y.out_size - corner.y);
+    const int64_t columns = std::min<int64_t>(kOutputs, geometry_.x.out_size - corner.x);
     const int64_t at =
-        ((corner.image * plan_.y.out_size + corner.y) * plan_.x.out_size + corner.x) * plan_.out_channels + channel;
+        ((corner.image * geometry_.y.out_size + corner.y) * geometry_.x.out_size + corner.x) * geometry_.out_channels +
+        channel;
     for (int64_t c = 0; c < n; c += kLanes) {
       const int64_t lanes = n - c;
       Floats transformed[kInputs][kOutputs];
@@ -227,7 +229,7 @@ class WinogradConvolution {
           if (j >= columns) {
             break;
           }
-          const int64_t pixel = at + (i * plan_.x.out_size + j) * plan_.out_channels + c;
+          const int64_t pixel = at + (i * geometry_.x.out_size + j) * geometry_.out_channels + c;
           Floats total = outputs[j] + biases;
           if (operands_.residual != nullptr) {
             total += simd::load_first(operands_.residual + pixel, lanes);
@@ -240,7 +242,8 @@ class WinogradConvolution {
     if (operands_.epilogue.activation.apply != nullptr) {
       for (int64_t i = 0; i < rows; ++i) {
         for (int64_t j = 0; j < columns; ++j) {
-          operands_.epilogue.activation(operands_.out + at + (i * plan_.x.out_size + j) * plan_.out_channels, n);
+          operands_.epilogue.activation(operands_.out + at + (i * geometry_.x.out_size + j) * geometry_.out_channels,
+                                        n);
         }
       }
     }
@@ -248,6 +251,7 @@ class WinogradConvolution {
 
   const ProductLoops& loops_;
   const WinogradPlan& plan_;
+  const WinogradGeometry& geometry_;
   const WinogradOperands& operands_;
 };
 
@@ -255,14 +259,14 @@ class WinogradConvolution {
 
 WinogradPlan plan_winograd_convolution(const WinogradGeometry& geometry) {
   WinogradPlan plan{};
-  static_cast<WinogradGeometry&>(plan) = geometry;
+  plan.geometry = geometry;
   const int64_t tile_inputs = geometry.tile_outputs + kWinogradKernelSize - 1;
   plan.places = tile_inputs * tile_inputs;
   plan.filled_channels = divide_up(geometry.channels, kLanes) * kLanes;
   plan.filled_out_channels = filled_columns(geometry.out_channels);
   plan.tiles_of_row = divide_up(geometry.x.out_size, geometry.tile_outputs);
   plan.tiles_of_column = divide_up(geometry.y.out_size, geometry.tile_outputs);
-  plan.tiles = geometry.batch * plan.tiles_of_column * plan.tiles_of_row;
+  plan.tiles = geometry.images * plan.tiles_of_column * plan.tiles_of_row;
   const int64_t cost = plan.tiles * plan.places * geometry.channels * geometry.out_channels;
   plan.parts = std::max<int64_t>(1, std::min({divide_up(plan.tiles, kTileStep), cost / kPartProducts, thread_count()}));
   const int64_t tile_bytes = plan.places * (plan.filled_channels + kStripColumns) * sizeof(float);
@@ -285,21 +289,21 @@ void convolve(const ProductLoops& loops, const WinogradPlan& plan, const Winogra
 
 bool read_winograd_geometry(const Tensor& in, const Tensor& weight, int64_t out_channels, int64_t tile,
                             ArrayRef<int64_t> padding, ArrayRef<int64_t> end_padding, WinogradGeometry& geometry) {
-  constexpr int64_t kKernel[] = {kWinogradKernelSize, kWinogradKernelSize};
-  constexpr int64_t kOnes[] = {1, 1};
-  const ArrayRef<int64_t> kernel_size(kKernel, 2);
-  const ArrayRef<int64_t> ones(kOnes, 2);
-  ET_LOG_AND_RETURN_IF_FALSE(
-      read_image_axes(in, {kernel_size, ones, padding, end_padding, ones}, geometry.y, geometry.x));
+  constexpr int64_t kKernel[] = {1, kWinogradKernelSize, kWinogradKernelSize};
+  constexpr int64_t kOnes[] = {1, 1, 1};
+  const size_t count = in.dim() == 5 ? 3 : 2;
+  const ArrayRef<int64_t> ones(kOnes, count);
+  ET_LOG_AND_RETURN_IF_FALSE(read_axes(in, {{kKernel + 3 - count, count}, ones, padding, end_padding, ones}, geometry));
+  ET_CHECK_OR_RETURN_FALSE(geometry.z.is_pointwise(), "expected no padding of the first dimension of volumes");
   ET_CHECK_OR_RETURN_FALSE(out_channels > 0 && out_channels <= std::numeric_limits<int32_t>::max(),
                            "the number of output channels is out of range: %lld", static_cast<long long>(out_channels));
   // With this limit, the sizes below do not overflow.
   constexpr double kMostElements = double(int64_t{1} << 48);
-  ET_CHECK_OR_RETURN_FALSE(double(geometry.y.out_size) * double(geometry.x.out_size) *
+  ET_CHECK_OR_RETURN_FALSE(double(geometry.z.out_size) * double(geometry.y.out_size) * double(geometry.x.out_size) *
                                    double(std::max<int64_t>(in.size(1), out_channels)) * double(in.size(0)) <
                                kMostElements,
                            "the padded input is too large");
-  geometry.batch = in.size(0);
+  geometry.images = in.size(0) * geometry.z.out_size;
   geometry.channels = in.size(1);
   geometry.out_channels = out_channels;
   geometry.tile_outputs = tile;

@@ -9,20 +9,19 @@
 
 namespace rules_executorch::kernels {
 
-/// The sizes of a convolution of channels-last images with a 3 x 3 kernel, in tiles of outputs. The inputs of a tile
-/// and the kernels are transformed. At each place of a tile, the sums over the input channels are a matrix product. The
-/// sums are transformed to the outputs.
-struct WinogradGeometry {
-  int64_t batch;
+/// The sizes of a convolution of channels-last images, or of slices of volumes, with a 3 x 3 kernel, in tiles of
+/// outputs. The inputs of a tile and the kernels are transformed. At each place of a tile, the sums over the input
+/// channels are a matrix product. The sums are transformed to the outputs.
+struct WinogradGeometry : ImageAxes {
+  int64_t images;
   int64_t channels;
   int64_t out_channels;
-  ImageAxis y;
-  ImageAxis x;
   int64_t tile_outputs;  // outputs of a row or column of a tile: 2 or 4
 };
 
 /// The plan of a convolution. Threads share the tiles, and each thread processes its tiles in blocks.
-struct WinogradPlan : WinogradGeometry {
+struct WinogradPlan {
+  WinogradGeometry geometry;
   int64_t places;
   int64_t filled_channels;  // padded to whole vectors
   int64_t filled_out_channels;

@@ -31,8 +31,7 @@ Tensor& packed_convolution_out(KernelRuntimeContext& ctx, const Tensor& in, cons
 
   // Resize
   Epilogue epilogue;
-  if (!prepare_images(ctx, in, bias, addend, out_channels, geometry.y, geometry.x, activation, minimum, maximum, out,
-                      epilogue)) {
+  if (!prepare_images(ctx, in, bias, addend, out_channels, geometry, activation, minimum, maximum, out, epilogue)) {
     return out;
   }
   ET_KERNEL_CHECK(ctx, packed_convolution_dim_orders_fit(in, weight, bias, addend, out), InvalidArgument, out);

@@ -23,8 +23,7 @@ Tensor& winograd_convolution_out(KernelRuntimeContext& ctx, const Tensor& in, co
 
   // Resize
   Epilogue epilogue;
-  if (!prepare_images(ctx, in, bias, addend, out_channels, geometry.y, geometry.x, activation, minimum, maximum, out,
-                      epilogue)) {
+  if (!prepare_images(ctx, in, bias, addend, out_channels, geometry, activation, minimum, maximum, out, epilogue)) {
     return out;
   }
   ET_KERNEL_CHECK(ctx, winograd_convolution_dim_orders_fit(in, weight, bias, addend, out), InvalidArgument, out);

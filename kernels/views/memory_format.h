@@ -47,10 +47,12 @@ inline bool is_contiguous(const Tensor& tensor) {
   return is_dense(tensor, [=](int64_t i) { return last - i; });
 }
 
-/// Whether a tensor has 4 dimensions and is `is_dense` in channels-last order.
+/// Whether a tensor has 4 or 5 dimensions and is `is_dense` in channels-last order.
 inline bool is_channels_last(const Tensor& tensor) {
-  constexpr int64_t kDims[] = {1, 3, 2, 0};
-  return tensor.dim() == 4 && is_dense(tensor, [&](int64_t i) { return kDims[i]; });
+  const int64_t rank = tensor.dim();
+  return (rank == 4 || rank == 5) && is_dense(tensor, [=](int64_t i) {
+           return i == 0 ? 1 : i == rank - 1 ? 0 : rank - i;
+         });
 }
 
 /// Whether the elements of two tensors of the same sizes have the same order in memory. False for other sizes.

@@ -24,13 +24,13 @@ class PackedConvolution {
   /// `scratch` is the plan's scratch_size() bytes of memory.
   void compute(char* scratch) const {
     for (int64_t i = 0; i < plan_.threads; ++i) {
-      *reinterpret_cast<Block*>(scratch + i * plan_.thread_scratch) = Block{0, 0};
+      *scratch_of(scratch, i).filled = Block{0, 0};
     }
     const int64_t units = plan_.blocks * plan_.block_units();
     parallel_for_with_thread(0, plan_.parts, 1, [&](int64_t thread, int64_t first, int64_t last) {
       for (int64_t part = first; part < last; ++part) {
         compute_part(plan_.place_at(part * units / plan_.parts), plan_.place_at((part + 1) * units / plan_.parts),
-                     scratch + thread * plan_.thread_scratch);
+                     scratch_of(scratch, thread));
       }
     });
   }
@@ -38,72 +38,64 @@ class PackedConvolution {
  private:
   static constexpr bool kIsFloat = Operands<E>::kIsFloat;
 
-  Scratch scratch_at(char* memory) const {
-    const float** const pixels = reinterpret_cast<const float**>(memory + kFilledSize);
-    float* const zeros = reinterpret_cast<float*>(pixels + plan_.place_stride * plan_.places);
-    float* const copied = zeros + plan_.channels;
-    float* const weights = copied + plan_.copy_size;
-    return {reinterpret_cast<Block*>(memory), pixels, zeros, copied, weights, weights + plan_.weights_size};
+  Scratch scratch_of(char* memory, int64_t thread) const {
+    return plan_.scratch.at(memory + thread * plan_.scratch.size);
   }
 
   /// Fills the memory that all parts of a thread read.
   void fill_constants(const Scratch& scratch) const {
-    std::fill_n(scratch.zeros, plan_.channels, 0.0f);
+    const Geometry& geometry = plan_.geometry;
+    std::fill_n(scratch.zeros, geometry.channels, 0.0f);
     if constexpr (!kIsFloat) {
-      if (plan_.is_depthwise) {
-        float* const biases = scratch.weights + plan_.places * plan_.out_channels;
-        load_row(operands_.weight, scratch.weights, plan_.places * plan_.out_channels);
-        std::fill_n(biases, plan_.out_channels, 0.0f);
+      if (geometry.is_depthwise) {
+        float* const biases = scratch.weights + plan_.places * geometry.out_channels;
+        load_row(operands_.weight, scratch.weights, plan_.places * geometry.out_channels);
+        std::fill_n(biases, geometry.out_channels, 0.0f);
         if (operands_.bias != nullptr) {
-          load_row(operands_.bias, biases, plan_.out_channels);
+          load_row(operands_.bias, biases, geometry.out_channels);
         }
       }
     }
   }
 
-  void compute_part(const Place& first, const Place& last, char* memory) const {
-    const Scratch scratch = scratch_at(memory);
+  void compute_part(const Place& first, const Place& last, const Scratch& scratch) const {
     if (scratch.filled->count == 0) {
       fill_constants(scratch);
     }
-    const Indirection<E> indirection(plan_, operands_.in);
-    const DepthwiseLoops<E> depthwise(plan_, operands_);
-    const StripLoops<E> strips(plan_, operands_);
-    const int64_t of_block = (plan_.is_depthwise ? 1 : plan_.groups) * plan_.strips;
     for (int64_t index = first.block; index <= last.block && index < plan_.blocks; ++index) {
-      const Place begin = index == first.block ? first : Place{index, 0, 0};
-      const Place end = index == last.block ? last : Place{index, of_block, 0};
-      Block block = plan_.block_at(index);
-      // The pixels from the first tile of the first strip to the last tile of the last strip.
-      int64_t from = begin.tile * plan_.tile_pixels;
-      int64_t to = end.tile > 0 ? std::min(end.tile * plan_.tile_pixels, block.count) : block.count;
-      const int64_t end_strip = end.strip + (end.tile > 0 ? 1 : 0);
-      if (begin.strip >= end_strip) {
-        continue;
-      }
-      const bool is_one = begin.strip + 1 == end_strip;
-      if (is_one && from >= to) {
-        continue;
-      }
-      if (is_one && !plan_.is_copied) {
-        // With one strip, the indirection buffer only needs these pixels.
-        block = {block.first + from, to - from};
-        from = 0;
-        to = block.count;
-      }
-      // The previous part of this thread may be a part of the same block.
-      if (scratch.filled->first != block.first || scratch.filled->count != block.count) {
-        indirection.fill_indirection(block, scratch.pixels, scratch.zeros, scratch.copied);
-        *scratch.filled = block;
-      }
-      if (plan_.is_depthwise) {
-        depthwise.compute(block, from, to, scratch);
-        continue;
-      }
-      for (int64_t strip = begin.strip; strip < end_strip; ++strip) {
-        strips.compute(block, strip == begin.strip ? from : 0, strip + 1 == end_strip ? to : block.count, scratch,
-                       strip / plan_.strips, strip % plan_.strips);
-      }
+      compute_block(plan_.block_at(index), index == first.block ? first : Place{index, 0, 0},
+                    index == last.block ? last : Place{index, plan_.block_strips(), 0}, scratch);
+    }
+  }
+
+  /// Computes the part of a block from the place `begin` to the place `end` (exclusive).
+  void compute_block(Block block, const Place& begin, const Place& end, const Scratch& scratch) const {
+    // The pixels from the first tile of the first strip to the last tile of the last strip.
+    int64_t from = begin.tile * plan_.tile_pixels;
+    int64_t to = end.tile > 0 ? std::min(end.tile * plan_.tile_pixels, block.count) : block.count;
+    const int64_t end_strip = end.strip + (end.tile > 0 ? 1 : 0);
+    const bool is_one = begin.strip + 1 == end_strip;
+    if (begin.strip >= end_strip || (is_one && from >= to)) {
+      return;
+    }
+    if (is_one && !plan_.is_copied()) {
+      // With one strip, the indirection buffer only needs these pixels.
+      block = {block.first + from, to - from};
+      from = 0;
+      to = block.count;
+    }
+    // The previous part of this thread may be a part of the same block.
+    if (scratch.filled->first != block.first || scratch.filled->count != block.count) {
+      Indirection<E>(plan_, operands_.in).fill_indirection(block, scratch);
+      *scratch.filled = block;
+    }
+    if (plan_.geometry.is_depthwise) {
+      DepthwiseLoops<E>(plan_, operands_).compute(block, from, to, scratch);
+      return;
+    }
+    for (int64_t strip = begin.strip; strip < end_strip; ++strip) {
+      StripLoops<E>(plan_, operands_, scratch, strip)
+          .compute(block, strip == begin.strip ? from : 0, strip + 1 == end_strip ? to : block.count);
     }
   }
 

@@ -21,16 +21,17 @@ inline constexpr int64_t kDepthwiseChannels = 192;
 template <typename E>
 class DepthwiseLoops {
  public:
-  DepthwiseLoops(const Plan& plan, const Operands<E>& operands) : plan_(plan), operands_(operands) {}
+  DepthwiseLoops(const Plan& plan, const Operands<E>& operands)
+      : plan_(plan), geometry_(plan.geometry), operands_(operands) {}
 
   void compute(const Block& block, int64_t from, int64_t to, const Scratch& scratch) const {
     TileArgs tile{};
     tile.place_stride = plan_.place_stride;
     tile.places = plan_.places;
-    tile.depth = plan_.out_channels;
-    tile.weight_stride = plan_.out_channels;
-    tile.residual_stride = plan_.out_channels;
-    tile.out_stride = plan_.out_channels;
+    tile.depth = geometry_.out_channels;
+    tile.weight_stride = geometry_.out_channels;
+    tile.residual_stride = geometry_.out_channels;
+    tile.out_stride = geometry_.out_channels;
     tile.minimum = operands_.epilogue.minimum;
     tile.maximum = operands_.epilogue.maximum;
     if constexpr (kIsFloat) {
@@ -38,7 +39,7 @@ class DepthwiseLoops {
       tile.bias = operands_.bias != nullptr ? operands_.bias : scratch.zeros;
     } else {
       tile.weight = scratch.weights;
-      tile.bias = scratch.weights + plan_.places * plan_.out_channels;
+      tile.bias = scratch.weights + plan_.places * geometry_.out_channels;
     }
     if constexpr (kIsFloat) {
       if (has_neighbors()) {
@@ -47,7 +48,7 @@ class DepthwiseLoops {
       }
     }
     for (int64_t i = from; i < to; i += kDepthwisePixels) {
-      const int64_t at = (block.first + i) * plan_.out_channels;
+      const int64_t at = (block.first + i) * geometry_.out_channels;
       tile.pixels = scratch.pixels + i;
       tile.pixel_count = std::min<int64_t>(kDepthwisePixels, to - i);
       if constexpr (kIsFloat) {
@@ -57,8 +58,8 @@ class DepthwiseLoops {
         tile.out = scratch.sums;
         if (operands_.residual != nullptr) {
           // The residuals are copied, because some sums may be computed twice.
-          float* const residuals = scratch.sums + kDepthwisePixels * plan_.out_channels;
-          load_row(operands_.residual + at, residuals, tile.pixel_count * plan_.out_channels);
+          float* const residuals = scratch.sums + kDepthwisePixels * geometry_.out_channels;
+          load_row(operands_.residual + at, residuals, tile.pixel_count * geometry_.out_channels);
           tile.residual = residuals;
         }
       }
@@ -68,8 +69,8 @@ class DepthwiseLoops {
         sum_depthwise<float>(tile);
       }
       for (int64_t row = 0; row < tile.pixel_count; ++row) {
-        operands_.store(tile.out + row * plan_.out_channels, operands_.out + at + row * plan_.out_channels,
-                        plan_.out_channels);
+        operands_.store(tile.out + row * geometry_.out_channels, operands_.out + at + row * geometry_.out_channels,
+                        geometry_.out_channels);
       }
     }
   }
@@ -80,8 +81,9 @@ class DepthwiseLoops {
   /// Whether neighboring pixels share inputs, and the shared inputs fit into the registers.
   bool has_neighbors() const {
     const auto is_dense = [](const ImageAxis& axis) { return axis.kernel_size == 3 && axis.dilation == 1; };
-    return kVectorRegisters == 32 && is_dense(plan_.y) && is_dense(plan_.x) && plan_.y.stride == plan_.x.stride &&
-           plan_.x.stride <= 2 && plan_.channels >= kLanes && plan_.x.out_size >= kDepthwisePixels;
+    return kVectorRegisters == 32 && geometry_.z.kernel_size == 1 && is_dense(geometry_.y) && is_dense(geometry_.x) &&
+           geometry_.y.stride == geometry_.x.stride && geometry_.x.stride <= 2 && geometry_.channels >= kLanes &&
+           geometry_.x.out_size >= kDepthwisePixels;
   }
 
   /// Computes a depthwise convolution of floats whose neighboring pixels share inputs. `shape` has the parameters of a
@@ -90,9 +92,10 @@ class DepthwiseLoops {
                     const TileArgs& shape) const {
     for (int64_t i = from; i < to;) {
       // The remaining pixels of the row.
-      const int64_t row = (block.first + i) / plan_.x.out_size;
-      const int64_t count = std::min((row + 1) * plan_.x.out_size - (block.first + i), to - i);
-      if (count == plan_.x.out_size && to - i >= 2 * count && row % plan_.y.out_size + 1 < plan_.y.out_size) {
+      const int64_t row = (block.first + i) / geometry_.x.out_size;
+      const int64_t count = std::min((row + 1) * geometry_.x.out_size - (block.first + i), to - i);
+      if (count == geometry_.x.out_size && to - i >= 2 * count &&
+          row % geometry_.y.out_size + 1 < geometry_.y.out_size) {
         compute_neighbors<2>(block, i, count, pixels, shape);
         i += count;
       } else if (count >= kDepthwisePixels) {
@@ -118,7 +121,7 @@ class DepthwiseLoops {
     tile.place_stride = kDepthwisePixels;
     tile.pixel_count = count;
     sum_depthwise<float>(tile);
-    activate(tile, 0, plan_.channels);
+    activate(tile, 0, geometry_.channels);
   }
 
   /// Computes `count` pixels, at least kDepthwisePixels, of one row or of two consecutive rows. A few channels at a
@@ -126,9 +129,9 @@ class DepthwiseLoops {
   template <int kRows>
   void compute_neighbors(const Block& block, int64_t first, int64_t count, const float* const* pixels,
                          const TileArgs& shape) const {
-    const int64_t step = even_size(plan_.channels, kDepthwiseChannels, kLanes);
-    for (int64_t channel = 0; channel < plan_.channels; channel += step) {
-      const int64_t end = std::min(channel + step, plan_.channels);
+    const int64_t step = even_size(geometry_.channels, kDepthwiseChannels, kLanes);
+    for (int64_t channel = 0; channel < geometry_.channels; channel += step) {
+      const int64_t end = std::min(channel + step, geometry_.channels);
       for (int64_t i = 0; i < count; i += kDepthwisePixels) {
         // Some of the last pixels may be computed twice.
         const int64_t at = first + std::min(i, count - kDepthwisePixels);
@@ -136,7 +139,7 @@ class DepthwiseLoops {
         for (int row = 0; row < kRows; ++row) {
           tiles[row] = tile_at(block, at + row * count, pixels, shape);
         }
-        if (plan_.x.stride == 1) {
+        if (geometry_.x.stride == 1) {
           sum_neighbors<kRows, 1>(tiles, count, channel, end);
         } else {
           sum_neighbors<kRows, 2>(tiles, count, channel, end);
@@ -150,7 +153,7 @@ class DepthwiseLoops {
 
   /// The tile of the pixels of a block from `i` on.
   TileArgs tile_at(const Block& block, int64_t i, const float* const* pixels, const TileArgs& shape) const {
-    const int64_t at = (block.first + i) * plan_.channels;
+    const int64_t at = (block.first + i) * geometry_.channels;
     TileArgs tile = shape;
     tile.pixels = pixels + i;
     tile.residual = operands_.residual != nullptr ? operands_.residual + at : nullptr;
@@ -162,12 +165,13 @@ class DepthwiseLoops {
   void activate(const TileArgs& tile, int64_t channel, int64_t end) const {
     if (operands_.epilogue.activation.apply != nullptr) {
       for (int64_t i = 0; i < tile.pixel_count; ++i) {
-        operands_.epilogue.activation(tile.out + i * plan_.channels + channel, end - channel);
+        operands_.epilogue.activation(tile.out + i * geometry_.channels + channel, end - channel);
       }
     }
   }
 
   const Plan& plan_;
+  const Geometry& geometry_;
   const Operands<E>& operands_;
 };
 

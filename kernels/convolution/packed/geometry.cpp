@@ -56,6 +56,12 @@ ImageAxis axis_of_phase(const ImageAxis& axis, int64_t phase) {
   return result;
 }
 
+/// Sets the strides of dense rows and slices of results.
+void set_out_strides(Geometry& geometry) {
+  geometry.out_row_stride = geometry.x.out_size * geometry.out_pixel_stride;
+  geometry.out_slice_stride = geometry.y.out_size * geometry.out_row_stride;
+}
+
 }  // namespace
 
 Geometry phase_of(const Geometry& geometry, int64_t phase) {
@@ -75,9 +81,30 @@ Geometry phase_of(const Geometry& geometry, int64_t phase) {
   return result;
 }
 
+Geometry merged(const Geometry& geometry) {
+  Geometry result = geometry;
+  const bool has_dense_slices = geometry.batch == 1 || geometry.z.in_size == 1 ||
+                                geometry.in_batch_stride == geometry.z.in_size * geometry.in_slice_stride;
+  const bool has_dense_rows = geometry.y.in_size == 1 || geometry.x.in_size == 1 ||
+                              geometry.in_row_stride == geometry.x.in_size * geometry.in_pixel_stride;
+  if (geometry.z.is_pointwise() && has_dense_slices) {
+    result.batch = geometry.out_slices();
+    result.in_batch_stride = geometry.z.in_size > 1 ? geometry.in_slice_stride : geometry.in_batch_stride;
+    result.z = {};
+  } else if (geometry.y.is_pointwise() && geometry.x.is_pointwise() && has_dense_rows) {
+    result.in_pixel_stride = geometry.x.in_size > 1 ? geometry.in_pixel_stride : geometry.in_row_stride;
+    result.in_row_stride = geometry.in_slice_stride;
+    result.x.in_size = result.x.out_size = geometry.slice_pixels();
+    result.y = geometry.z;
+    result.z = {};
+    set_out_strides(result);
+  }
+  return result;
+}
+
 bool read_geometry(const Tensor& in, const Tensor& weight, const ImageArguments& arguments, int64_t out_channels,
                    int64_t groups, Geometry& geometry) {
-  ET_LOG_AND_RETURN_IF_FALSE(read_image_axes(in, arguments, geometry.y, geometry.x));
+  ET_LOG_AND_RETURN_IF_FALSE(read_axes(in, arguments, geometry));
   geometry.type = in.scalar_type();
   geometry.batch = in.size(0);
   geometry.in_channels = in.size(1);
@@ -88,12 +115,13 @@ bool read_geometry(const Tensor& in, const Tensor& weight, const ImageArguments&
                            "%d groups do not divide the channels", int(groups));
   const int64_t packed = packed_channels(in.scalar_type(), in.size(1), groups);
   geometry.channels = packed * groups;
-  geometry.positions = geometry.y.kernel_size * geometry.x.kernel_size;
+  geometry.positions = geometry.kernel_positions();
   geometry.is_transposed = arguments.transposed;
   ET_CHECK_OR_RETURN_FALSE(
-      !geometry.is_transposed || (!geometry.is_depthwise && has_phases(geometry.y) && has_phases(geometry.x)),
-      "expected a transposed convolution that is not depthwise, with a kernel of at least the stride, and with a "
-      "dilation that has no factor of the stride");
+      !geometry.is_transposed ||
+          (in.dim() == 4 && !geometry.is_depthwise && has_phases(geometry.y) && has_phases(geometry.x)),
+      "expected a transposed convolution of images that is not depthwise, with a kernel of at least the stride, and "
+      "with a dilation that has no factor of the stride");
   const int64_t of_group = out_channels / groups;
   const bool has_pairs = in.scalar_type() == ScalarType::BFloat16 && packed % 2 == 0;
   const bool is_packed =
@@ -104,16 +132,23 @@ bool read_geometry(const Tensor& in, const Tensor& weight, const ImageArguments&
                            "weights are not packed for this convolution: the program was exported by another version "
                            "of rules_executorch; export the program again");
   const ConstStridedView view(in);
-  const bool is_last = is_channels_last(in);
+  const int64_t columns = in.dim() - 1, rows = in.dim() - 2;
   geometry.in_batch_stride = view.strides[0];
-  geometry.in_channel_stride = is_last ? 1 : view.strides[1];
-  geometry.in_row_stride = is_last ? in.size(3) * in.size(1) : view.strides[2];
-  geometry.in_pixel_stride = is_last ? in.size(1) : view.strides[3];
+  if (is_channels_last(in)) {
+    geometry.in_channel_stride = 1;
+    geometry.in_pixel_stride = in.size(1);
+    geometry.in_row_stride = in.size(columns) * geometry.in_pixel_stride;
+    geometry.in_slice_stride = in.size(rows) * geometry.in_row_stride;
+  } else {
+    geometry.in_channel_stride = view.strides[1];
+    geometry.in_pixel_stride = view.strides[columns];
+    geometry.in_row_stride = view.strides[rows];
+    geometry.in_slice_stride = view.strides[2];
+  }
   geometry.first_position = 0;
   geometry.out_first = 0;
   geometry.out_pixel_stride = out_channels;
-  geometry.out_row_stride = geometry.x.out_size * geometry.out_pixel_stride;
-  geometry.out_batch_stride = geometry.y.out_size * geometry.out_row_stride;
+  set_out_strides(geometry);
   return true;
 }
 

@@ -5,7 +5,6 @@
 
 #include "kernels/convolution/epilogue.h"
 #include "kernels/convolution/packed/float_rows.h"
-#include "kernels/convolution/packed/plan.h"
 
 namespace rules_executorch::kernels::packed {
 
@@ -30,16 +29,6 @@ struct Operands {
       store_row(sums, to, n);
     }
   }
-};
-
-/// The scratch memory of a thread.
-struct Scratch {
-  Block* filled;         // the block of the indirection buffer; of no pixels before the first one
-  const float** pixels;  // the indirection buffer
-  float* zeros;
-  float* copied;
-  float* weights;
-  float* sums;
 };
 
 }  // namespace rules_executorch::kernels::packed

@@ -10,7 +10,8 @@ import torch
 from kernels.optimized.tests.own_schemas import DIM_ORDERS
 from kernels.testing import op_tester
 
-_CHANNELS_LAST = (0, 2, 3, 1)
+# By the number of dimensions: images, and volumes.
+_CHANNELS_LAST = {4: (0, 2, 3, 1), 5: (0, 2, 3, 4, 1)}
 
 
 def check(tester: op_tester.OpTester, *args: Any, **options: Any) -> None:
@@ -64,7 +65,7 @@ def _as_declared(
         order = declared[name]
         like = order.removeprefix("like ")
         if order == "channels_last":
-            result[name] = op_tester.with_dim_order(tensor, _CHANNELS_LAST)
+            result[name] = op_tester.with_dim_order(tensor, _CHANNELS_LAST[tensor.dim()])
         elif like in tensors:
             result[name] = op_tester.with_dim_order(tensor, op_tester.dim_order_of(chosen.get(like, result[like])))
         else:
@@ -91,7 +92,7 @@ def _fits(tensor: torch.Tensor, declared: str, call: Mapping[str, torch.Tensor])
     if declared == "contiguous":
         return _without_ones(tensor, range(tensor.dim())) == _without_ones(tensor)
     if declared == "channels_last":
-        return _without_ones(tensor, _CHANNELS_LAST) == _without_ones(tensor)
+        return _without_ones(tensor, _CHANNELS_LAST[tensor.dim()]) == _without_ones(tensor)
     return _without_ones(call[declared.removeprefix("like ")]) == _without_ones(tensor)
 
 

@@ -52,6 +52,35 @@ _STEPS = (
     ((3, 2), (4, 5), (3, 6), (1, 1)),
 )
 
+# Convolutions of volumes: the shapes of input and weight, the groups, strides, padding before and after, dilation. A
+# kernel with all three dimensions, with few channels and many; slices that are convolved alone, with a stride of the
+# slices, too; pixels that are convolved alone, in slices of more pixels than a block; the same with padding of the
+# rows; a stride of 2 alone; groups; depthwise, with a kernel of all dimensions and of two; one slice, row, or column.
+_VOLUMES: tuple[tuple[tuple[int, ...], tuple[int, ...], int, Sequence[Sequence[int]]], ...] = (
+    ((2, 3, 5, 9, 8), (20, 3, 3, 3, 3), 1, ((1, 1, 1), (1, 1, 1), (1, 1, 1), (1, 1, 1))),
+    ((1, 2, 3, 4, 600), (17, 2, 2, 3, 3), 1, ((1, 2, 1), (0, 1, 2), (1, 0, 1), (2, 1, 1))),
+    ((2, 24, 4, 6, 7), (50, 24, 3, 2, 3), 1, ((1, 2, 2), (1, 0, 2), (2, 1, 0), (1, 2, 1))),
+    ((1, 20, 6, 5, 4), (33, 20, 3, 3, 3), 1, ((2, 1, 3), (4, 3, 0), (0, 2, 4), (2, 1, 2))),
+    ((2, 40, 3, 9, 7), (50, 40, 1, 3, 3), 1, ((1, 1, 1), (0, 1, 1), (0, 1, 1), (1, 1, 1))),
+    ((2, 3, 4, 9, 7), (33, 3, 1, 3, 3), 1, ((1, 2, 2), (0, 1, 1), (0, 1, 1), (1, 1, 1))),
+    ((2, 16, 5, 6, 7), (20, 16, 1, 2, 2), 1, ((2, 1, 1), (1, 0, 0), (0, 1, 1), (1, 1, 1))),
+    ((2, 40, 5, 24, 25), (50, 40, 3, 1, 1), 1, ((1, 1, 1), (1, 0, 0), (1, 0, 0), (1, 1, 1))),
+    ((2, 3, 5, 24, 25), (17, 3, 3, 1, 1), 1, ((1, 1, 1), (1, 0, 0), (1, 0, 0), (1, 1, 1))),
+    ((1, 300, 7, 3, 4), (20, 300, 2, 1, 1), 1, ((3, 1, 1), (2, 0, 0), (1, 0, 0), (2, 1, 1))),
+    ((2, 24, 5, 4, 3), (16, 24, 3, 1, 1), 1, ((1, 1, 1), (1, 0, 2), (1, 1, 0), (1, 1, 1))),
+    ((2, 24, 5, 6, 7), (33, 24, 1, 1, 1), 1, ((2, 2, 2), (0, 0, 0), (0, 0, 0), (1, 1, 1))),
+    ((2, 24, 3, 4, 5), (33, 24, 1, 1, 1), 1, ((1, 1, 1), (0, 0, 0), (0, 0, 0), (1, 1, 1))),
+    ((2, 24, 4, 6, 7), (32, 12, 3, 3, 3), 2, ((1, 1, 1), (1, 1, 1), (1, 1, 1), (1, 1, 1))),
+    ((2, 24, 4, 6, 7), (32, 12, 3, 1, 1), 2, ((1, 1, 1), (1, 0, 0), (1, 0, 0), (1, 1, 1))),
+    ((2, 40, 4, 9, 8), (40, 1, 3, 3, 3), 40, ((1, 1, 1), (1, 1, 1), (1, 1, 1), (1, 1, 1))),
+    ((2, 40, 3, 9, 8), (40, 1, 1, 3, 3), 40, ((1, 1, 1), (0, 1, 1), (0, 1, 1), (1, 1, 1))),
+    ((2, 40, 5, 7, 8), (40, 1, 3, 1, 1), 40, ((2, 1, 1), (1, 0, 0), (1, 0, 0), (1, 1, 1))),
+    ((2, 5, 4, 5, 6), (5, 1, 2, 3, 2), 5, ((1, 2, 1), (1, 1, 0), (0, 1, 1), (1, 1, 2))),
+    ((3, 16, 1, 5, 6), (20, 16, 1, 3, 3), 1, ((1, 1, 1), (0, 1, 1), (0, 1, 1), (1, 1, 1))),
+    ((2, 16, 5, 1, 6), (20, 16, 3, 1, 1), 1, ((1, 1, 1), (1, 0, 0), (1, 0, 0), (1, 1, 1))),
+    ((2, 16, 5, 6, 1), (20, 16, 3, 1, 1), 1, ((1, 1, 1), (1, 0, 0), (1, 0, 0), (1, 1, 1))),
+)
+
 # Transposed convolutions: the shapes of input and weight, the groups, strides, padding before and after (a negative
 # one adds outputs), dilation. The kernel is a multiple of the stride or not; one kernel position; sums of several
 # parts; few channels; groups; rows of more pixels than a block; fewer outputs than a stride; more padding than the
@@ -82,7 +111,7 @@ def _packed(weight: torch.Tensor, groups: int) -> torch.Tensor:
     """Packs a weight into panels, row by row. In bfloat16, a row has pairs of input channels."""
     channels = weight.shape[0] // groups
     if weight.dtype == torch.bfloat16 and groups == 1:
-        weight = functional.pad(weight, (0, 0, 0, 0, 0, weight.shape[1] % 2))
+        weight = functional.pad(weight, (*[0, 0] * (weight.dim() - 2), 0, weight.shape[1] % 2))
     if channels == weight.shape[1] == 1 and groups > 1:
         return torch.stack([one.flatten() for one in weight], dim=1)
     rows = []
@@ -90,9 +119,10 @@ def _packed(weight: torch.Tensor, groups: int) -> torch.Tensor:
     for group in weight.split(channels):
         for first in range(0, channels, _COLUMNS):
             panel = group[first : first + _COLUMNS]
-            for y, x, c in itertools.product(*(range(weight.shape[dim]) for dim in (2, 3, 1))):
+            for *position, c in itertools.product(*(range(size) for size in (*weight.shape[2:], weight.shape[1]))):
                 if c % step == 0:
-                    row = functional.pad(panel[:, c : c + step, y, x], (0, 0, 0, _COLUMNS - len(panel)))
+                    inputs = panel[(slice(None), slice(c, c + step), *position)]
+                    row = functional.pad(inputs, (0, 0, 0, _COLUMNS - len(panel)))
                     rows.append(row.flatten())
     pair = (2,) if step == 2 else ()
     return torch.cat(rows).reshape(groups, -(-channels // _COLUMNS), -1, _COLUMNS, *pair)
@@ -119,16 +149,15 @@ def _packed_transposed(weight: torch.Tensor, groups: int, steps: Sequence[Sequen
 
 def _unpacked(packed: torch.Tensor, kernel_size: Sequence[int], out_channels: int, groups: int) -> torch.Tensor:
     packed = packed.double()
-    height, width = kernel_size
     if packed.dim() == 2:
-        return packed.t().reshape(groups, 1, height, width)
+        return packed.t().reshape(groups, 1, *kernel_size)
     if packed.dim() == 5:
         packed = packed.transpose(3, 4).flatten(2, 3)
     weights = []
     for group in packed:
         of_group = torch.cat([panel.t() for panel in group])[: out_channels // groups]
-        weights.append(of_group.reshape(-1, height, width, packed.shape[2] // (height * width)))
-    return torch.cat(weights).permute(0, 3, 1, 2)
+        weights.append(of_group.reshape(-1, *kernel_size, packed.shape[2] // math.prod(kernel_size)))
+    return torch.cat(weights).movedim(-1, 1)
 
 
 def _reference(  # noqa: PLR0917  # The parameters of the operator.
@@ -160,10 +189,12 @@ def _reference(  # noqa: PLR0917  # The parameters of the operator.
         sums = functional.conv_transpose2d(input.double(), by_input, None, [*stride], 0, 0, groups, [*dilation])
         result = functional.pad(sums, [-padding[1], -end_padding[1], -padding[0], -end_padding[0]])
     else:
-        padded = functional.pad(input.double(), [padding[1], end_padding[1], padding[0], end_padding[0]])
-        result = functional.conv2d(padded, unpacked, None, [*stride], 0, [*dilation], groups)
+        widths = zip(reversed(padding), reversed(end_padding), strict=True)
+        padded = functional.pad(input.double(), [width for both in widths for width in both])
+        convolve = functional.conv3d if input.dim() == 5 else functional.conv2d
+        result = convolve(padded, unpacked, None, [*stride], 0, [*dilation], groups)
     if bias is not None:
-        result = result + bias.double()[:, None, None]
+        result = result + bias.double().reshape(-1, *[1] * (input.dim() - 2))
     if addend is not None:
         result = result + addend.double()
     result = result.clamp(minimum, maximum) if activation == "clamp" else _ACTIVATIONS[activation](result)
@@ -229,6 +260,29 @@ class OpPackedConvolutionTest(op_tester.OpTest):
                     atol=1e-3,
                 )
 
+    def test_volumes(self) -> None:
+        last = (0, 2, 3, 4, 1)
+        for dtype, (x_shape, weight_shape, groups, steps) in itertools.product(
+            (torch.float32, torch.float16, torch.bfloat16), _VOLUMES
+        ):
+            for order, has_addend, activation in (
+                (last, False, ("none",)),
+                (last, True, ("silu",)),
+                ((0, 1, 2, 3, 4), True, ("clamp", -1.0, 2.0)),
+                ((4, 3, 2, 1, 0), False, ("none",)),
+            ):
+                x, weight = _random(x_shape, order, dtype), _random(weight_shape, None, dtype)
+                bias = _random(weight_shape[:1], None, dtype) if has_addend else None
+                addend = _random(_out_shape(x, weight, steps), last, dtype) if has_addend else None
+                self.convolution.check(
+                    *(x, _packed(weight, groups), bias, addend, weight_shape[2:], weight_shape[0], *steps, groups),
+                    *activation,
+                    out_dim_order=last,
+                    static=True,
+                    rtol=1e-5 if dtype == torch.float32 else torch.finfo(dtype).eps,
+                    atol=1e-4 if dtype == torch.float32 else 1e-3,
+                )
+
     def test_transposed(self) -> None:
         for dtype, (x_shape, weight_shape, groups, steps) in itertools.product(
             (torch.float32, torch.float16, torch.bfloat16), _TRANSPOSED
@@ -280,6 +334,14 @@ class OpPackedConvolutionTest(op_tester.OpTest):
             ([2, 1], [0, 0], [8, 0], [1, 2]),  # No outputs.
         ):
             check(self.convolution.check_rejected, *lists, outs=[out])
+        volume = torch.ones(1, 8, 1, 4, 4).to(memory_format=torch.channels_last_3d)
+        lists = ([1, 2, 1], [0, 0, 0], [0, 1, 0], [1, 1, 2])
+        self.convolution.check_rejected(
+            *(volume, weight, None, None, [1, 2, 2], 20, *lists, 1, "none", 0.0, 0.0, True),
+            outs=[torch.ones(1, 20, 1, 7, 6).to(memory_format=torch.channels_last_3d)],
+            out_dim_order=(0, 2, 3, 4, 1),
+            static=True,
+        )
         depthwise = ([2, 2], 8, [2, 2], [0, 0], [0, 0], [1, 1], 8, "none", 0.0, 0.0, True)
         self.convolution.check_rejected(
             *(x, torch.ones(4, 8), None, None, *depthwise),
@@ -321,6 +383,11 @@ class OpPackedConvolutionTest(op_tester.OpTest):
         for x_shape, weight_shape, groups in (_CASES[0], _CASES[5], _CASES[7], *ones, one_channel):
             x, weight, bias = _random(x_shape), _random(weight_shape), _random(weight_shape[:1])
             steps = ([1, 1], [1, 1], [0, 1], [1, 1])
+            addend = _random(_out_shape(x, weight, steps))
+            arguments = (weight_shape[2:], weight_shape[0], *steps, groups)
+            declared_dim_orders.check(self.convolution, x, _packed(weight, groups), bias, addend, *arguments, atol=1e-4)
+        for x_shape, weight_shape, groups, steps in (_VOLUMES[0], _VOLUMES[4], _VOLUMES[7], *_VOLUMES[-3:]):
+            x, weight, bias = _random(x_shape), _random(weight_shape), _random(weight_shape[:1])
             addend = _random(_out_shape(x, weight, steps))
             arguments = (weight_shape[2:], weight_shape[0], *steps, groups)
             declared_dim_orders.check(self.convolution, x, _packed(weight, groups), bias, addend, *arguments, atol=1e-4)
@@ -367,6 +434,10 @@ class OpPackedConvolutionTest(op_tester.OpTest):
         check_rejected(x, weight, None, None, [2, 2], 20, *lists, 1, outs=[torch.ones(1, 20, 3, 2)])
         for activation in (("relu",), ("clamp", math.nan, 1.0)):
             check_rejected(x, weight, None, None, [2, 2], 20, *lists, 1, *activation)
+        volume = torch.ones(1, 8, 1, 4, 4).to(memory_format=torch.channels_last_3d)
+        check_rejected(volume, weight, None, None, [2, 2], 20, *lists, 1)
+        check_rejected(volume, weight, None, None, [1, 2, 2], 20, *lists, 1)
+        check_rejected(x, weight, None, None, [1, 2, 2], 20, *([0, *one] for one in lists), 1)
         doubles = [tensor.double() for tensor in (x, weight, out)]
         check_rejected(*doubles[:2], None, None, [2, 2], 20, *lists, 1, outs=doubles[2:])
 

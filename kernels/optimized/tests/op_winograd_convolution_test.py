@@ -78,9 +78,12 @@ def _reference(  # noqa: PLR0917  # The parameters of the operator.
         raise ValueError("expected Float tensors")
     if tile not in {2, 4}:
         raise ValueError("expected tiles of 2 or 4 outputs")
-    padded = functional.pad(input.double(), [padding[1], end_padding[1], padding[0], end_padding[0]])
+    widths = zip(reversed(padding), reversed(end_padding), strict=True)
+    padded = functional.pad(input.double(), [width for both in widths for width in both])
     unpacked = _unpacked(weight, out_channels, input.shape[1])
-    result = functional.conv2d(padded, unpacked, None if bias is None else bias.double())
+    convolve = functional.conv3d if input.dim() == 5 else functional.conv2d
+    kernel = unpacked.unsqueeze(2) if input.dim() == 5 else unpacked
+    result = convolve(padded, kernel, None if bias is None else bias.double())
     if addend is not None:
         result = result + addend.double()
     result = result.clamp(minimum, maximum) if activation == "clamp" else _ACTIVATIONS[activation](result)
@@ -123,6 +126,19 @@ class OpWinogradConvolutionTest(op_tester.OpTest):
             self.convolution.check(
                 *(x, _packed(weight), bias, addend, out_channels, tile, *padding),
                 out_dim_order=_LAST,
+                static=True,
+                atol=1e-4,
+            )
+
+    def test_slices_of_volumes(self) -> None:
+        last = (0, 2, 3, 4, 1)
+        for (x_shape, out_channels), depth, tile in itertools.product(_CASES[1:4], (1, 3), (2, 4)):
+            x = _random((*x_shape[:2], depth, *x_shape[2:]), last)
+            sizes = [x_shape[0], out_channels, depth, x_shape[2] + 1, x_shape[3]]
+            self.convolution.check(
+                *(x, _packed(_weight(out_channels, x_shape[1])), _random((out_channels,)), _random(sizes, last)),
+                *(out_channels, tile, [0, 1, 1], [0, 2, 1]),
+                out_dim_order=last,
                 static=True,
                 atol=1e-4,
             )
@@ -181,6 +197,9 @@ class OpWinogradConvolutionTest(op_tester.OpTest):
             weight.repeat(2, 1, 1, 1),
         ):
             check_rejected(x, wrong, None, None, 20, 4, *lists)
+        volume = x.unsqueeze(2).to(memory_format=torch.channels_last_3d)
+        for wrong_lists in (lists, ([1, 1, 1], [0, 1, 1]), ([0, 1, 1], [1, 1, 1])):
+            check_rejected(volume, weight, None, None, 20, 4, *wrong_lists)
         for tile in (0, 3, 6, -2):
             check_rejected(x, weight, None, None, 20, tile, *lists)
         check_rejected(x, weight, None, None, 40, 4, *lists)

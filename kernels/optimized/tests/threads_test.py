@@ -29,6 +29,7 @@ _SCHEMAS: Mapping[str, str] = {
 _SEEDS = range(4)
 _FIRST = (0, 1, 2, 3)
 _LAST = (0, 2, 3, 1)
+_LAST_OF_VOLUMES = (0, 2, 3, 4, 1)
 # The numbers of products of matrix products and convolutions, and of elements of elementwise operators. A thread
 # processes at least half a million products or 32768 elements. If a weight is used for one row only, a thread reads at
 # least 131072 bytes of weights, which are 262144 weights of 4 bits.
@@ -247,6 +248,36 @@ def _packed_convolution(kind: str, dim_order: Sequence[int], dtype: torch.dtype)
             ),
             images.out_shape,
             {"out_dim_order": _LAST, "static": True},
+            dtype,
+        )
+
+    return call
+
+
+def _packed_volumes(dtype: torch.dtype, kernel: Sequence[int], dim_order: Sequence[int]) -> Callable[[_Draw], _Call]:
+    def call(draw: _Draw) -> _Call:
+        products = _divide_up(_PRODUCTS, math.prod(kernel))
+        batch, *sizes, channels, out_channels = draw.sizes(products, 2, 8, 30, 30, 90, 150)
+        begins, ends = ([draw.randint(0, extent // 2) for extent in kernel] for _ in range(2))
+        pads = zip(sizes, kernel, begins, ends, strict=True)
+        in_size = [max(size + extent - 1 - begin - end, 1) for size, extent, begin, end in pads]
+        pads = zip(in_size, kernel, begins, ends, strict=True)
+        out_shape = [batch, out_channels, *(size - extent + 1 + begin + end for size, extent, begin, end in pads)]
+        rows, columns = kernel[0] * kernel[1], kernel[2]
+        return _Call(
+            (
+                draw.tensor((batch, channels, *in_size), dtype, dim_order),
+                draw.panels((1, out_channels, rows, columns, channels), dtype),
+                draw.tensor([out_channels], dtype) if draw.flip() else None,
+                draw.tensor(out_shape, dtype, _LAST_OF_VOLUMES) if draw.flip() else None,
+                kernel,
+                out_channels,
+                *([1, 1, 1], begins, ends, [1, 1, 1]),
+                1,
+                *draw.activation(),
+            ),
+            out_shape,
+            {"out_dim_order": _LAST_OF_VOLUMES, "static": True},
             dtype,
         )
 
@@ -777,7 +808,13 @@ _CALLS: Mapping[str, Mapping[str, Callable[[_Draw], _Call]]] = {
             ("depthwise, copied", _DEPTHWISE, _FIRST),
         )
     }
-    | {f"transposed, {dtype}": _transposed_convolution(dtype) for dtype in (torch.float32, *_HALF)},
+    | {f"transposed, {dtype}": _transposed_convolution(dtype) for dtype in (torch.float32, *_HALF)}
+    | {
+        f"volumes, {kernel}, {name}, {dtype}": _packed_volumes(dtype, kernel, order)
+        for dtype in (torch.float32, *_HALF)
+        for kernel in ((3, 2, 3), (3, 1, 1), (1, 3, 3))
+        for name, order in (("in place", _LAST_OF_VOLUMES), ("copied", (0, 1, 2, 3, 4)))
+    },
     "rules_executorch::packed_embedding.out": {"": _packed_embedding},
     **{
         f"rules_executorch::packed_{kind}.out": {"rows": _recurrent(gates, 9), "one row": _recurrent(gates, 1)}

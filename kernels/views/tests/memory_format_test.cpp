@@ -42,6 +42,14 @@ TEST(MemoryFormatTest, OrdersOfImages) {
   EXPECT_FALSE(same(sizes, kLast, kFirst));
 }
 
+TEST(MemoryFormatTest, OrdersOfVolumes) {
+  const Sizes sizes = {2, 3, 4, 5, 6};
+  EXPECT_TRUE(channels_last(sizes, {0, 2, 3, 4, 1}));
+  EXPECT_FALSE(channels_last(sizes, {0, 1, 2, 3, 4}));
+  EXPECT_FALSE(channels_last(sizes, {0, 3, 2, 4, 1}));
+  EXPECT_FALSE(channels_last(sizes, {0, 2, 3, 1, 4}));
+}
+
 TEST(MemoryFormatTest, DimensionsOfSizeOneMayBeAnywhere) {
   for (const auto& order : {kFirst, kLast, kOther, Order{1, 0, 2, 3}}) {
     EXPECT_TRUE(contiguous({2, 1, 4, 5}, order));
