@@ -40,10 +40,11 @@ def dim_order(tensor: torch.Tensor) -> list[int] | None:
 def usual_dim_order(sizes: Sequence[int], order: Sequence[int]) -> tuple[int, ...]:
     """Returns the contiguous order or channels-last if memory in a dim order is in that order; otherwise the dim order.
 
-    Dimensions of size 1 have no place in memory. So an image of one channel or one pixel is contiguous.
+    Dimensions of size 1 have no place in memory. So an image or a volume of one channel or one pixel is contiguous.
     """
     moved = [dim for dim in order if sizes[dim] != 1]
-    for usual in (range(len(sizes)), _CHANNELS_LAST)[: 2 if len(sizes) == 4 else 1]:
+    dims = len(sizes)
+    for usual in (range(dims), (0, *range(2, dims), 1))[: 2 if dims in (4, 5) else 1]:
         if moved == [dim for dim in usual if sizes[dim] != 1]:
             return tuple(usual)
     return tuple(order)

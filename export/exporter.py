@@ -14,7 +14,7 @@ from export.delegation import Delegation
 from export.emulator.check import Checked
 from export.graph_passes import passes
 from export.graph_passes.report import PassReport
-from export.patches import bounded_unique, patch, spaced_defaults, unknown_strides
+from export.patches import bounded_unique, patch, spaced_defaults, unknown_strides, volume_orders
 
 
 @dataclass(frozen=True)
@@ -92,6 +92,7 @@ def export(
         spaced_defaults.parsed(),
         unknown_strides.compared(),
         bounded_unique.bounded(),
+        volume_orders.known(),
     ):
         built = program.build(
             loaded.methods,

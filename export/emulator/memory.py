@@ -16,7 +16,6 @@ POISON = 0xF3
 _MOST_POISONED = 1 << 28
 # Integers of the sizes of all dtypes, with which tensors are compared bit by bit.
 _BITS = {1: torch.uint8, 2: torch.int16, 4: torch.int32, 8: torch.int64, 16: torch.complex128}
-_CHANNELS_LAST = (0, 2, 3, 1)
 
 
 @dataclass
@@ -118,7 +117,8 @@ def fits_declared(held: Held, order: str) -> bool:
     """Returns whether a tensor has the order `contiguous` or `channels_last`."""
     if order == "contiguous":
         return is_contiguous(held)
-    return len(held.sizes) == 4 and fits(held.sizes, held.order, _CHANNELS_LAST)
+    dims = len(held.sizes)
+    return dims in (4, 5) and fits(held.sizes, held.order, (0, *range(2, dims), 1))
 
 
 class Memory:

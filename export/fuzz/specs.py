@@ -19,7 +19,7 @@ _OFTEN = (
     *("activation", "activation", "written_activation", "norm_of_channels", "norm_of_channels", "pad_and_convolve"),
     *("residual_layer", "combine", "combine", "attention", "attention", "cache", "permute", "view", "part", "pool"),
     *("written_norm", "embedding", "tied_linear", "again"),
-    *("memory_format", "split_channels", "behind_permute", "one_channel", "tokens"),
+    *("memory_format", "split_channels", "behind_permute", "one_channel", "tokens", "factorized"),
     *("copied_buffer", "delay_line", "old_state", "write_of_view", "written_output"),
 )
 _STEPS_OF = (4, 10)

@@ -22,6 +22,8 @@ EDGE: Any = ops.edge
 
 # The dim order of channels-last images.
 CHANNELS_LAST = (0, 2, 3, 1)
+# The numbers of dimensions of images and volumes, which may be channels-last.
+IMAGE_DIMS = (4, 5)
 
 # A node that calls an operator. The arguments have the types of the operator's schema, which torch.fx cannot express.
 Call = Any
@@ -116,8 +118,13 @@ def view_sizes(tensor: torch.Tensor) -> tuple[int, ...] | None:
 
 
 def is_channels_last(tensor: torch.Tensor) -> bool:
-    """Returns whether a tensor is statically known to be a dense channels-last image of 4 dimensions."""
-    return tensor.dim() == 4 and _lies_in(tensor, CHANNELS_LAST)
+    """Returns whether a tensor is statically known to be a dense channels-last image or volume."""
+    return tensor.dim() in IMAGE_DIMS and _lies_in(tensor, channels_last_order(tensor.dim()))
+
+
+def channels_last_order(dims: int) -> tuple[int, ...]:
+    """Returns the channels-last dim order of images (4 dimensions) or volumes (5 dimensions)."""
+    return (0, *range(2, dims), 1)
 
 
 def _lies_in(tensor: torch.Tensor, order: Sequence[int]) -> bool:
@@ -132,12 +139,14 @@ def _lies_in(tensor: torch.Tensor, order: Sequence[int]) -> bool:
 
 
 def channels_last(tensor: torch.Tensor) -> torch.Tensor:
-    """Returns the fake tensor of a channels-last image; the tensor itself if it already is channels-last."""
+    """Returns the fake tensor of a channels-last image or volume; the tensor itself if it already is channels-last."""
     if is_channels_last(tensor):
         return tensor
-    _, channels, height, width = tensor.shape
-    strides = (channels * height * width, 1, channels * width, channels)
-    return like(tensor, tensor.shape, strides)
+    _, channels, *sizes = tensor.shape
+    strides = [channels]
+    for size in reversed(sizes):
+        strides.insert(0, strides[0] * size)
+    return like(tensor, tensor.shape, (strides[0], 1, *strides[1:]))
 
 
 def like(tensor: torch.Tensor, sizes: Sequence[Any], strides: Sequence[Any]) -> torch.Tensor:
@@ -155,7 +164,9 @@ def dim_order(tensor: torch.Tensor) -> tuple[int, ...]:
     """Returns a tensor's dim order: contiguous or channels-last if it fits; otherwise by the example's strides."""
     if is_contiguous(tensor):
         return tuple(range(tensor.dim()))
-    return CHANNELS_LAST if is_channels_last(tensor) else tuple(dim_order_from_stride(example(tensor).stride()))
+    if is_channels_last(tensor):
+        return channels_last_order(tensor.dim())
+    return tuple(dim_order_from_stride(example(tensor).stride()))
 
 
 def example(value: Any) -> Any:

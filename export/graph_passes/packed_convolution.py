@@ -43,18 +43,17 @@ def layer(program: ExportedProgram, node: Node) -> Layer | None:
     if convolution is None:
         return None
     weight, groups = graphs.weight(program, convolution.weight), convolution.groups
-    if weight is None or weight.dim() != 4 or not is_packed(weight, groups):
+    if weight is None or weight.dim() not in graphs.IMAGE_DIMS or not is_packed(weight, groups):
         return None
     channels = weight.shape[1] * groups
 
     def insert(inputs: Sequence[Node]) -> Node:
-        height, width = weight.shape[2:]
         packed = PackedConvolution(
             inputs[0],
             graphs.add_constant(program, f"{node.name}_weight_packed", operator.pack(weight, groups)),
             convolution.bias,
             addend=None,
-            kernel_size=(height, width),
+            kernel_size=tuple(weight.shape[2:]),
             out_channels=weight.shape[0],
             stride=convolution.stride,
             padding=convolution.padding,

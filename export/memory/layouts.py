@@ -51,7 +51,7 @@ class ExplicitLayouts(ExportPass):  # type: ignore[misc]  # ExecuTorch has no ty
         if order == "contiguous" and not graphs.is_contiguous(tensor):
             return self._copy(value, range(tensor.dim()), meta)
         if order == "channels_last" and not graphs.is_channels_last(tensor):
-            return self._copy(value, graphs.CHANNELS_LAST, meta)
+            return self._copy(value, graphs.channels_last_order(tensor.dim()), meta)
         return value
 
     def _copy(self, value: ProxyValue, order: Sequence[int], meta: NodeMetadata) -> ProxyValue:

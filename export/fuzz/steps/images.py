@@ -133,6 +133,30 @@ def shuffle(w: Writer, pick: Pick) -> None:
     w.value(f"F.{function}({w.latest}, {pick(2, 1)})")
 
 
+def factorized(w: Writer, pick: Pick) -> None:
+    """Adds convolutions of volumes in one, two or three of their dimensions, one behind the other, often residual."""
+    if w.x.dim() != 5:
+        w.images()
+        w.value(f"torch.stack([{', '.join([w.latest] * pick(2, 1, 3))}], 2)")
+    x, c = w.latest, w.x.shape[1]
+    wide, norm = pick(16, c, 48, 5), pick(True, False)
+    act = pick("nn.ReLU()", "nn.SiLU()", "nn.Identity()")
+    parts, inputs = [], c
+    for outputs in (wide, c):
+        size, padding = pick(((1, 3, 3), (0, 1, 1)), ((3, 1, 1), (1, 0, 0)), ((3, 3, 3), (1, 1, 1)), ((1, 1, 1), 0))
+        groups = _groups(pick, inputs, outputs)
+        parts.append(f"nn.Conv3d({inputs}, {outputs}, {size}, padding={padding}, groups={groups}, bias={not norm})")
+        parts += [f"nn.BatchNorm3d({outputs})"] * norm + [act]
+        inputs = outputs
+    layer = w.layer(f"nn.Sequential({', '.join(parts)})", "norm")
+    y = w.value(f"{layer}({x})")
+    stride = pick(1, 2, (1, 2, 2), (2, 1, 1))
+    w.value(pick(f"{x} + {y}", f"F.max_pool3d({y}, {stride})", f"torch.cat([{x}, {y}], {pick(1, 2)})"))
+    if pick(True, False):
+        layer = w.layer(f"nn.Conv3d({w.x.shape[1]}, {pick(c, 1, 8)}, 1, {stride})")
+        w.value(f"{layer}({w.latest})")
+
+
 KINDS = {
     "convolution": convolution,
     "written_convolution": written_convolution,
@@ -143,4 +167,5 @@ KINDS = {
     "adaptive_pool": adaptive_pool,
     "upsample": upsample,
     "shuffle": shuffle,
+    "factorized": factorized,
 }

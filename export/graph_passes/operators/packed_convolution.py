@@ -1,4 +1,4 @@
-"""The operator for convolutions of channels-last tensors with packed weights, for PyTorch.
+"""The operator for convolutions of channels-last images and volumes with packed weights, for PyTorch.
 
 The operator adds the addend before the activation.
 """
@@ -45,8 +45,8 @@ def pack(weight: torch.Tensor, groups: int) -> torch.Tensor:
     if is_depthwise(weight.shape[1] * groups, weight.shape[0], groups):
         return weight.detach().reshape(groups, -1).t().contiguous()
     fill = weight.shape[1] % 2 if weight.dtype == torch.bfloat16 and groups == 1 else 0
-    filled_inputs = functional.pad(weight.detach(), (0, 0, 0, 0, 0, fill))
-    of_groups = filled_inputs.permute(2, 3, 1, 0).reshape(-1, groups, weight.shape[0] // groups)
+    filled_inputs = functional.pad(weight.detach().flatten(2), (0, 0, 0, fill))
+    of_groups = filled_inputs.permute(2, 1, 0).reshape(-1, groups, weight.shape[0] // groups)
     channels = of_groups.shape[2]
     filled = functional.pad(of_groups, (0, filled_channels(channels) - channels))
     panels = filled.unflatten(2, (-1, _COLUMNS)).permute(1, 2, 0, 3)
@@ -63,7 +63,7 @@ def pack_transposed(
     channels, of_group, *kernel_size = weight.shape
     order = _phases(kernel_size, stride, padding, dilation)
     by_output = weight.reshape(groups, channels // groups, of_group, -1).transpose(1, 2).flatten(0, 1)
-    return pack(by_output[:, :, order].unsqueeze(2), groups)
+    return pack(by_output[:, :, order], groups)
 
 
 def _phases(
@@ -90,7 +90,7 @@ def unpack(packed: torch.Tensor, kernel_size: Sequence[int], out_channels: int, 
         return packed.t().reshape(groups, 1, *kernel_size)
     panels = packed.transpose(3, 4).flatten(2, 3) if packed.dim() == 5 else packed
     rows = panels.transpose(2, 3).flatten(1, 2)[:, : out_channels // groups]
-    return rows.reshape(out_channels, *kernel_size, -1).permute(0, 3, 1, 2)
+    return rows.reshape(out_channels, *kernel_size, -1).movedim(-1, 1)
 
 
 @implements(PackedConvolution)
@@ -104,12 +104,13 @@ def packed_convolution(call: PackedConvolution[torch.Tensor]) -> torch.Tensor:
 
 
 def _convolution(call: PackedConvolution[torch.Tensor], weight: torch.Tensor) -> torch.Tensor:
-    (top, left), (bottom, right) = call.padding, call.end_padding
-    padded = functional.pad(call.input, [left, right, top, bottom])
+    widths = zip(reversed(call.padding), reversed(call.end_padding), strict=True)
+    padded = functional.pad(call.input, [width for both in widths for width in both])
     # In channels-last order, PyTorch multiplies pairs of BFloat16. If the number of channels is odd, the last channel
     # of a pixel is in a pair with the next pixel, and NaN in the next pixel makes the result NaN.
     padded, weight = (one.clone(memory_format=torch.contiguous_format) for one in (padded, weight))
-    return functional.conv2d(padded, weight, call.bias, call.stride, 0, call.dilation, call.groups)
+    convolve = functional.conv3d if padded.dim() == 5 else functional.conv2d
+    return convolve(padded, weight, call.bias, call.stride, 0, call.dilation, call.groups)
 
 
 def _transposed(call: PackedConvolution[torch.Tensor], weight: torch.Tensor) -> torch.Tensor:

@@ -173,7 +173,7 @@ def _order_of_result(call: OwnCall[torch.Tensor], name: str, result: torch.Tenso
     if declared == "contiguous":
         return range(result.dim())
     if declared == "channels_last":
-        return graphs.CHANNELS_LAST
+        return graphs.channels_last_order(result.dim())
     return graphs.dim_order(result if declared == "any" else getattr(call, declared.removeprefix("like ")))
 
 

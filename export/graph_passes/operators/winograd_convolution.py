@@ -31,6 +31,11 @@ def error_growth(program: ExportedProgram) -> float:
     return max((ERROR_GROWTH[tile] for tile in tiles), default=1.0)
 
 
+def kernel_size_of(dims: int) -> tuple[int, ...]:
+    """Returns the size of the kernel for inputs of `dims` dimensions. The slices of a volume are convolved alone."""
+    return (1,) * (dims - 2 - len(KERNEL_SIZE)) + KERNEL_SIZE
+
+
 def places(tile: int) -> int:
     """Returns the products for a tile of `tile` by `tile` outputs, for one input channel and one output channel."""
     return math.prod(tile + size - 1 for size in KERNEL_SIZE)
@@ -38,10 +43,12 @@ def places(tile: int) -> int:
 
 @implements(WinogradConvolution)
 def winograd_convolution(call: WinogradConvolution[torch.Tensor]) -> torch.Tensor:
-    (top, left), (bottom, right) = call.padding, call.end_padding
-    padded = functional.pad(call.input, [left, right, top, bottom])
-    weight = packed_convolution.unpack(call.weight, KERNEL_SIZE, call.out_channels, groups=1)
-    result = functional.conv2d(padded, weight, call.bias)
+    widths = zip(reversed(call.padding), reversed(call.end_padding), strict=True)
+    padded = functional.pad(call.input, [width for both in widths for width in both])
+    kernel_size = kernel_size_of(call.input.dim())
+    weight = packed_convolution.unpack(call.weight, kernel_size, call.out_channels, groups=1)
+    convolve = functional.conv3d if padded.dim() == 5 else functional.conv2d
+    result = convolve(padded, weight, call.bias)
     if call.addend is not None:
         result = result + call.addend
     return activation.apply(call, result)
@@ -50,7 +57,8 @@ def winograd_convolution(call: WinogradConvolution[torch.Tensor]) -> torch.Tenso
 @fakes(WinogradConvolution)
 def fake_winograd_convolution(call: WinogradConvolution[torch.Tensor]) -> torch.Tensor:
     ends = zip(call.input.shape[2:], call.padding, call.end_padding, strict=True)
+    kernel_size = kernel_size_of(call.input.dim())
     sizes = [
-        size + before + behind - kernel + 1 for (size, before, behind), kernel in zip(ends, KERNEL_SIZE, strict=True)
+        size + before + behind - kernel + 1 for (size, before, behind), kernel in zip(ends, kernel_size, strict=True)
     ]
     return call.input.new_empty((call.input.shape[0], call.out_channels, *sizes))

@@ -54,9 +54,9 @@ ELEMENTWISE = frozenset(
         "rules_executorch::activation",
     }
 )
-# All operators that propagate the order. PyTorch's fake kernels give the order of the result, except for reflection and
-# replication padding: PyTorch's fake results are contiguous, and our kernels write in any order. Averages are not in
-# the list: ExecuTorch itself inserts copies of channels-last tensors before averages.
+# All operators that propagate the order, of images or of volumes. PyTorch's fake kernels give the order of the result,
+# except for reflection and replication padding: PyTorch's fake results are contiguous, and our kernels write in any
+# order. Averages are not in the list: ExecuTorch itself inserts copies of channels-last tensors before averages.
 _CARRIERS = (
     ELEMENTWISE
     | padding_operators.OF_IMAGES
@@ -66,6 +66,7 @@ _CARRIERS = (
         "aten::cat",
         "aten::constant_pad_nd",
         "aten::max_pool2d_with_indices",
+        "aten::max_pool3d_with_indices",
         "aten::permute_copy",
         "aten::upsample_bilinear2d.vec",
         "aten::upsample_nearest2d.vec",
@@ -112,7 +113,9 @@ def _before_empty_images(program: ExportedProgram) -> Collection[Node]:
 
 def _is_empty_image(node: Node) -> bool:
     tensors = pytree.tree_leaves(node.meta.get("val"))
-    return any(isinstance(one, torch.Tensor) and one.dim() == 4 and graphs.is_empty(one) for one in tensors)
+    return any(
+        isinstance(one, torch.Tensor) and one.dim() in graphs.IMAGE_DIMS and graphs.is_empty(one) for one in tensors
+    )
 
 
 @dataclass
@@ -260,10 +263,11 @@ def _reordered(node: graphs.Call, values: Mapping[Node, Any]) -> Any:
     orders = [graphs.dim_order(tensor) for tensor in _tensors(after)]
     if orders == [graphs.dim_order(tensor) for tensor in _tensors(before)]:
         return before
-    if orders[0] != graphs.CHANNELS_LAST:
+    last = graphs.channels_last_order(len(orders[0]))
+    if len(last) not in graphs.IMAGE_DIMS or orders[0] != last:
         return None
     reordered = [
-        graphs.channels_last(tensor) if order == graphs.CHANNELS_LAST else tensor
+        graphs.channels_last(tensor) if order == last else tensor
         for tensor, order in zip(_tensors(before), orders, strict=True)
     ]
     return reordered[0] if isinstance(before, torch.Tensor) else tuple(reordered)
@@ -321,12 +325,13 @@ PASS = GraphPass(
     reference=(
         "keeps tensors between convolutions channels-last, and stores the weights of these convolutions in the order "
         "in which the kernel reads them ([packed convolutions](../docs/optimized_kernels.md#packed-convolutions)), as "
-        "`rules_executorch::packed_convolution.out`. The convolutions are float32, half or bfloat16, and of two "
-        "dimensions. Transposed convolutions have a kernel of at least the stride, at least 8 output channels in a "
-        "group, and a dilation without a common factor with the stride. Elementwise calls, padding, max pooling, "
-        "upsampling and `cat` between convolutions keep the order. Any other call, and the caller, gets a copy in the "
-        "original order. The convolutions between copies must have at least 64 multiplications for each copied "
-        "element. The multiplications of transposed convolutions with strides count twice"
+        "`rules_executorch::packed_convolution.out`. The convolutions are float32, half or bfloat16, and of two or "
+        "three dimensions. Transposed convolutions have two dimensions, a kernel of at least the stride, at least 8 "
+        "output channels in a group, and a dilation without a common factor with the stride. Elementwise calls, "
+        "padding, max pooling, upsampling and `cat` between convolutions keep the order. Any other call, and the "
+        "caller, gets a copy in the original order. The convolutions between copies must have at least 64 "
+        "multiplications for each copied element. The multiplications of transposed convolutions with strides count "
+        "twice"
     ),
     after=("channels_of_bytes", "convolution_1d"),
 )

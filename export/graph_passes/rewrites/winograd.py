@@ -1,4 +1,7 @@
-"""Selects the packed convolutions with 3 by 3 kernels that are faster with Winograd's algorithm, and rewrites them."""
+"""Selects the packed convolutions with 3 by 3 kernels that are faster with Winograd's algorithm, and rewrites them.
+
+A kernel of 1 by 3 by 3 convolves the slices of volumes as images.
+"""
 
 from __future__ import annotations
 
@@ -36,18 +39,18 @@ def _run(program: ExportedProgram, sites: Sites) -> list[Change]:
 
 def _rewrite(node: Node, convolution: PackedConvolution[Node]) -> list[Change]:
     steps = (*convolution.stride, *convolution.dilation, convolution.groups)
-    if (
-        convolution.transposed
-        or tuple(convolution.kernel_size) != winograd_convolution.KERNEL_SIZE
-        or set(steps) != {1}
-    ):
+    value = graphs.value(node)
+    kernel_size = winograd_convolution.kernel_size_of(value.dim())
+    if convolution.transposed or tuple(convolution.kernel_size) != kernel_size or set(steps) != {1}:
+        return []
+    if any((*convolution.padding[:-2], *convolution.end_padding[:-2])):
         return []
     if graphs.value(convolution.weight).dtype != torch.float32:
         return []
     image = graphs.value(convolution.input)
     if not graphs.is_channels_last(image):
         return []
-    tile = _tile(graphs.value(node).shape, image.shape[1])
+    tile = _tile(value.shape, image.shape[1])
     if tile is None:
         return []
     in_tiles = WinogradConvolution(
@@ -64,7 +67,7 @@ def _rewrite(node: Node, convolution: PackedConvolution[Node]) -> list[Change]:
         maximum=convolution.maximum,
     )
     changes = [Change.of(node, f"multiplied in tiles of {tile} by {tile}")]
-    graphs.replace(node, in_tiles.insert(node, graphs.value(node)))
+    graphs.replace(node, in_tiles.insert(node, value))
     return changes
 
 
@@ -76,8 +79,8 @@ def _tile(shape: torch.Size, channels: int) -> int | None:
     """
     if not all(isinstance(size, int) for size in shape):
         return None
-    images, out_channels, height, width = shape
-
+    batch, out_channels, *slices, height, width = shape
+    images = math.prod((batch, *slices))
     weights = math.prod(winograd_convolution.KERNEL_SIZE)
 
     def cost(of_each_pair: int) -> int:
@@ -98,9 +101,10 @@ PASS = GraphPass(
     Stage.LOWERED,
     _run,
     reference=(
-        "computes packed convolutions with 3 by 3 kernels and a stride of 1 with fewer multiplications, by Winograd's "
-        "algorithm, if this is faster ([when](../docs/optimized_kernels.md#winograds-algorithm)): "
-        "`rules_executorch::winograd_convolution.out`. The results have more rounding errors"
+        "computes packed convolutions with kernels of 3 by 3, or 1 by 3 by 3 of volumes, and a stride of 1 with fewer "
+        "multiplications, by Winograd's algorithm, if this is faster "
+        "([when](../docs/optimized_kernels.md#winograds-algorithm)): `rules_executorch::winograd_convolution.out`. The "
+        "results have more rounding errors"
     ),
     after=("activations",),
 )

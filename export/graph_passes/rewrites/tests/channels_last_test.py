@@ -82,6 +82,21 @@ _CARRIERS: Mapping[str, tuple[_Function, ...]] = {
     ),
     "rules_executorch::activation": (functional.hardswish, functional.mish),
 }
+# The same for volumes.
+_CARRIERS_OF_VOLUMES: Mapping[str, tuple[_Function, ...]] = {
+    "aten::_native_batch_norm_legit_no_training": (_normalized,),
+    "aten::add.Tensor": (lambda y: y + 1.0, lambda y: y + y.abs(), lambda y: y.amax((0, 1), True) + y),
+    "aten::amax": (lambda y: y.amax(2, keepdim=True), lambda y: y * y.amax((2, 3, 4), keepdim=True)),
+    "aten::cat": (lambda y: torch.cat([y, y.abs()], 2), lambda y: torch.cat([y, y], 4)),
+    "aten::constant_pad_nd": (lambda y: functional.pad(y, (1, 2, 0, 1, 1, 0)), lambda y: functional.pad(y, (0, 1))),
+    "aten::max_pool3d_with_indices": (
+        lambda y: functional.max_pool3d(y, 2, padding=1),
+        lambda y: functional.max_pool3d(y, (1, 3, 3), stride=(1, 2, 2), padding=(0, 1, 1)),
+    ),
+    "aten::mul.Tensor": (lambda y: y * torch.arange(float(y.shape[1]))[:, None, None, None],),
+    "aten::permute_copy": (lambda y: y.permute(0, 1, 3, 2, 4),),
+    "aten::relu": (torch.relu,),
+}
 _OTHERS: tuple[_Function, ...] = (
     functional.softplus,
     functional.mish,
@@ -104,11 +119,18 @@ _OTHERS: tuple[_Function, ...] = (
 class _Between(nn.Module):
     """Functions of a convolution's result, and the next convolution of theirs."""
 
-    def __init__(self, channels: int, functions: Sequence[_Function], *, is_followed: bool = False) -> None:
+    def __init__(
+        self,
+        channels: int,
+        functions: Sequence[_Function],
+        *,
+        is_followed: bool = False,
+        layer: Callable[..., nn.Module] = nn.Conv2d,
+    ) -> None:
         super().__init__()
         # The first layer pays for copies behind the second.
-        self.first = nn.Sequential(nn.Conv2d(48, 48, 3, padding=1), nn.Conv2d(48, channels, 3, padding=1))
-        self.next = nn.Conv2d(channels, 8, 3, padding=1)
+        self.first = nn.Sequential(layer(48, 48, 3, padding=1), layer(48, channels, 3, padding=1))
+        self.next = layer(channels, 8, 3, padding=1)
         self.functions, self.is_followed = functions, is_followed
 
     def forward(self, x: torch.Tensor) -> list[torch.Tensor]:
@@ -125,7 +147,7 @@ def _image(height: int, width: int) -> tuple[torch.Tensor]:
 
 class CarriersTest(parameterized.TestCase):
     def test_all_are_here(self) -> None:
-        self.assertSameElements(_CARRIERS, channels_last._CARRIERS)
+        self.assertSameElements({*_CARRIERS, *_CARRIERS_OF_VOLUMES}, channels_last._CARRIERS)
 
     @parameterized.named_parameters((name.removeprefix("aten::").replace(".", "_"), name) for name in _CARRIERS)
     def test_sizes_that_vary(self, name: str) -> None:
@@ -140,6 +162,60 @@ class CarriersTest(parameterized.TestCase):
             self.assertTrue(graphs.is_channels_last(graphs.value(carried)), carried.format_node())
         rewriting.compare(module, rewritten, _image(12, 12), _image(9, 24), _image(5, 64))
         rewritten.emit()
+
+
+_SIZES_OF_VOLUMES = ((16, 3, 4, 5), (1, 3, 4, 5), (16, 1, 1, 1), (16, 1, 4, 5), (16, 3, 4, 1))
+
+
+class VolumesTest(parameterized.TestCase):
+    @parameterized.named_parameters((name.removeprefix("aten::"), name) for name in _CARRIERS_OF_VOLUMES)
+    def test_carriers(self, name: str) -> None:
+        for channels, *sizes in _SIZES_OF_VOLUMES:
+            module = _Between(channels, _CARRIERS_OF_VOLUMES[name], is_followed=True, layer=nn.Conv3d).eval()
+            inputs = (torch.rand(2, 48, *sizes),)
+            rewritten = rewriting.rewrite(module, inputs, ["channels_last"])
+            (carried, *_) = [node for node in rewritten.program.graph.nodes if graphs.name_of(node) == name]
+            for source in carried.all_input_nodes[:1]:
+                self.assertTrue(graphs.is_channels_last(graphs.value(source)), source.format_node())
+            rewriting.compare(module, rewritten, inputs)
+            rewritten.emit()
+
+    def test_sizes_that_vary(self) -> None:
+        module = _Between(16, (torch.relu, lambda y: y.amax(2, keepdim=True)), is_followed=True, layer=nn.Conv3d).eval()
+        sizes = {dim: torch.export.Dim(name, min=2, max=16) for dim, name in ((2, "depth"), (4, "width"))}
+        rewritten = rewriting.rewrite(module, (torch.rand(2, 48, 4, 5, 6),), ["channels_last"], (sizes,))
+        self.assertNotEmpty(rewritten.changes["channels_last"])
+        rewriting.compare(module, rewritten, (torch.rand(2, 48, 4, 5, 6),), (torch.rand(2, 48, 7, 5, 3),))
+        rewritten.emit()
+
+    def test_other_calls(self) -> None:
+        functions: tuple[_Function, ...] = (
+            lambda y: functional.avg_pool3d(y, 1),
+            lambda y: functional.adaptive_avg_pool3d(y, 1),
+            lambda y: functional.interpolate(y, scale_factor=2.0),
+            lambda y: y.amax(2),
+            lambda y: y.flatten(1, 2),
+            lambda y: y.transpose(1, 2),
+            lambda y: y[:, :, 0],
+            lambda y: functional.conv_transpose3d(y, torch.ones(y.shape[1], 16, 2, 2, 2), stride=2),
+        )
+        for channels, *sizes in _SIZES_OF_VOLUMES:
+            module, inputs = _Between(channels, functions, layer=nn.Conv3d).eval(), (torch.rand(2, 48, *sizes),)
+            rewritten = rewriting.rewrite(module, inputs, ["channels_last"])
+            self.assertNotEmpty(rewritten.changes["channels_last"])
+            rewriting.compare(module, rewritten, inputs)
+            rewritten.emit()
+
+    def test_leaves(self) -> None:
+        for layer in (
+            nn.Conv3d(16, 32, 3).double(),
+            nn.ConvTranspose3d(16, 32, 3),
+            nn.Conv3d(16, 16, 3, groups=16),  # The copies cost more than the layer gains.
+        ):
+            inputs = (torch.rand(2, 16, 4, 5, 6).to(layer.weight.dtype),)
+            rewritten = rewriting.rewrite(layer.eval(), inputs, ["channels_last"])
+            self.assertEmpty(rewritten.changes["channels_last"])
+            rewriting.compare(layer, rewritten, inputs)
 
 
 class GuardsTest(absltest.TestCase):
@@ -221,6 +297,39 @@ class ChannelsLastTest(PassTestCase):
         source = "x = x.to(memory_format=torch.channels_last)\nreturn self.b(torch.relu(self.a(x)))"
         exported = self._export(source, "pass")
         self.assertEqual(self.changes(exported, "channels_last"), [self._LAYER] * 2)
+
+    def test_factorized_volumes(self) -> None:
+        """The layers of a block of R(2+1)D keep the order, with all that is between them."""
+        exported = self.export(
+            model_file(
+                "y = torch.relu(self.a(x))\nreturn torch.relu(self.c(self.b(y)) + y).amax(dim=(2, 3, 4))",
+                "torch.rand(1, 3, 4, 18, 18)",
+                init="self.a = torch.nn.Conv3d(3, 32, (1, 7, 7), (1, 2, 2), padding=(0, 3, 3))\n"
+                "self.b = torch.nn.Conv3d(32, 48, (1, 3, 3), padding=(0, 1, 1))\n"
+                "self.c = torch.nn.Conv3d(48, 32, (3, 1, 1), padding=(1, 0, 0))",
+            ),
+            ["channels_last", "addends", "activations"],
+        )
+        self.assertEqual(self.changes(exported, "channels_last"), [self._LAYER] * 3)
+        self.assertEqual(self.calls(exported), ["aten::amax.out", PACKED_CONVOLUTION_OUT])
+
+    def test_volumes_of_other_steps(self) -> None:
+        for layer in (
+            "Conv3d(32, 48, 3, padding=2, stride=(2, 1, 2))",
+            "Conv3d(32, 48, (3, 1, 2), padding=1, dilation=(1, 2, 1))",
+            "Conv3d(32, 48, (2, 1, 1), stride=(2, 1, 1), groups=2)",
+            "Conv3d(32, 48, 1, stride=2)",
+            "Conv3d(32, 48, (1, 5, 5), padding=(0, 2, 2), padding_mode='reflect')",
+            "Conv3d(32, 48, 3).half()",
+            "Conv3d(32, 48, 3).bfloat16()",
+        ):
+            with self.subTest(layer):
+                dtype = next((one for one in ("half", "bfloat16") if one in layer), "float")
+                init = f"self.layer = torch.nn.{layer}\nself.first = torch.nn.Conv3d(3, 32, 3).{dtype}()"
+                source = "return self.layer(self.first(x)).amax(dim=(2, 3, 4))"
+                exported = self.export(model_file(source, f"torch.rand(1, 3, 6, 7, 8).{dtype}()", init=init), ["all"])
+                self.assertIn(PACKED_CONVOLUTION_OUT, self.calls(exported))
+                self.assertNotIn("rules_executorch::fused_convolution.out", self.calls(exported))
 
     def test_leaves(self) -> None:
         images = "torch.rand(1, 32, 16, 16)"
@@ -311,6 +420,21 @@ class ChannelsLastTest(PassTestCase):
             tolerance = 1e-5 if dtype == torch.float32 else 0.02
             torch.testing.assert_close(operator(*args), result, rtol=tolerance, atol=tolerance)
         self.assertEqual(torch.ops.rules_executorch.packed_convolution.out._schema.name, operator.name())
+
+    def test_operator_of_volumes(self) -> None:
+        operator = PackedConvolution.overload()
+        for (shape, groups), dtype in itertools.product(
+            (((70, 8, 2, 3, 2), 1), ((40, 4, 2, 3, 2), 2), ((8, 1, 2, 3, 2), 8)), (torch.float32, torch.bfloat16)
+        ):
+            x, weight, bias = (torch.rand(sizes).to(dtype) for sizes in ((2, 8, 4, 7, 6), shape, shape[:1]))
+            steps = ([1, 2, 1], [1, 0, 1], [0, 1, 0], [1, 1, 2])
+            padded = torch.nn.functional.pad(x, (1, 0, 0, 1, 1, 0))
+            expected = torch.nn.functional.conv3d(padded, weight, bias, (1, 2, 1), 0, (1, 1, 2), groups)
+            packed = packed_convolution.pack(weight, groups)
+            result = operator(x, packed, bias, None, [2, 3, 2], shape[0], *steps, groups)
+            tolerance = 1e-5 if dtype == torch.float32 else 0.02
+            torch.testing.assert_close(result, expected, rtol=tolerance, atol=tolerance)
+            self.assertTrue(result.is_contiguous(memory_format=torch.channels_last_3d))
 
 
 if __name__ == "__main__":

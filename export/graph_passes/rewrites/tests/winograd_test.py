@@ -14,6 +14,7 @@ from export.graph_passes.calls import (
     WinogradConvolution,
 )
 from export.graph_passes.operators import packed_convolution, winograd_convolution
+from export.graph_passes.tests import rewriting
 from export.graph_passes.tests.pass_test_case import (
     PACKED_CONVOLUTION_OUT,
     WINOGRAD_CONVOLUTION_OUT,
@@ -72,6 +73,22 @@ class WinogradTest(PassTestCase):
         for layer, size, tile in (("Conv2d(64, 64, 3, padding=1)", "34, 36", 4), ("Conv2d(64, 1024, 3)", "14, 14", 2)):
             with self.subTest(layer):
                 self.assertEqual(self._changes(layer, size), [f"multiplied in tiles of {tile} by {tile}"])
+
+    def test_slices_of_volumes(self) -> None:
+        for kernel, padding, steps, changes in (
+            ((1, 3, 3), (0, 1, 1), {}, ["multiplied in tiles of 4 by 4"]),
+            ((3, 3, 3), (1, 1, 1), {}, []),
+            ((1, 3, 3), (1, 1, 1), {}, []),
+            ((1, 3, 3), (0, 1, 1), {"stride": (2, 1, 1)}, []),
+            ((3, 1, 1), (1, 0, 0), {}, []),
+        ):
+            with self.subTest(kernel=kernel, padding=padding, **steps):
+                layers = (torch.nn.Conv3d(3, 64, 1), torch.nn.Conv3d(64, 64, kernel, padding=padding, **steps))
+                module, inputs = torch.nn.Sequential(*layers).eval(), (torch.rand(2, 3, 2, 16, 20),)
+                rewritten = rewriting.rewrite(module, inputs, self._NAMES)
+                self.assertEqual([change.what for change in rewritten.changes["winograd"]], changes)
+                rewriting.compare(module, rewritten, inputs)
+                rewritten.emit()
 
     def test_calls(self) -> None:
         source = model_file(
