@@ -47,7 +47,8 @@ def main(argv: Sequence[str]) -> int:
     if _ETDUMP.value:
         contents[None] = _read(Path(_ETDUMP.value), "give an ETDump with --etdump.")
     else:
-        for threads in _THREADS.value or [None]:
+        counts: list[str | None] = list(_THREADS.value) if _THREADS.value else [None]
+        for threads in counts:
             with tempfile.TemporaryDirectory() as folder:
                 recorded = Path(folder) / "profile.etdp"
                 status = _record(str(runner), recorded, threads, argv[1:])
@@ -65,7 +66,7 @@ def main(argv: Sequence[str]) -> int:
         return _fail(f"{program} is no program: {error}", "it is another file, or is damaged.", "give a .pte file.")
     try:
         profiles = [
-            profile_data.summarize(etdump.read(content), origin_of, call_of, threads and int(threads))
+            profile_data.summarize(etdump.read(content), origin_of, call_of, int(threads) if threads else None)
             for threads, content in contents.items()
         ]
     except etdump.NotAnEtdumpError as error:
