@@ -39,7 +39,7 @@ def _before_copy(node: Node) -> Node:
 
 def _takes(images: torch.Tensor, result: torch.Tensor) -> bool:
     is_float = images.is_floating_point() and images.dtype == result.dtype
-    return is_float and graphs.is_channels_last(images) and not graphs.is_contiguous(images)
+    return is_float and images.dim() == 4 and graphs.is_channels_last(images) and not graphs.is_contiguous(images)
 
 
 PASS = GraphPass(

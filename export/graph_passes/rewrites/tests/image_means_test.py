@@ -45,6 +45,15 @@ class ImageMeansTest(PassTestCase):
             with self.subTest(forward):
                 self.assertNotIn(_MEAN_OUT, self.calls(self.export(_source(forward), self._NAMES)))
 
+    def test_leaves_volumes(self) -> None:
+        init = _INIT.replace("Conv2d", "Conv3d")
+        for mean in ("y.mean((2, 3))", "y.mean((2, 3, 4))"):
+            with self.subTest(mean):
+                source = model_file(f"y = self.first(x)\nreturn {mean}", "torch.rand(2, 32, 5, 6, 7)", init=init)
+                exported = self.export(source, self._NAMES)
+                self.assertIn(PACKED_CONVOLUTION_OUT, self.calls(exported))
+                self.assertNotIn(_MEAN_OUT, self.calls(exported))
+
     def test_sizes_that_vary(self) -> None:
         source = _source("return self.last(y * y.mean((2, 3), keepdim=True))")
         sizes = "{2: torch.export.Dim('height', min=6, max=20), 3: torch.export.Dim('width', min=6, max=20)}"
