@@ -201,6 +201,24 @@ OPERATORS = {
         gflop = 2 * 512 * 512 * 3 * 1599 / 1e9,
         goal = 0.6,
     ),
+    "op_conv3d": _operator(
+        "convolution 3x3x3, 64x8x28x28 to 64",
+        "get_conv3d",
+        gflop = 2 * 64 * 64 * 27 * 8 * 28 * 28 / 1e9,
+        goal = 0.8,
+    ),
+    "op_conv3d_slices": _operator(
+        "convolution 1x3x3, 64x8x56x56 to 144",
+        "get_conv3d_slices",
+        gflop = 2 * 64 * 144 * 9 * 8 * 56 * 56 / 1e9,
+        goal = 0.8,
+    ),
+    "op_conv3d_depth": _operator(
+        "convolution 3x1x1, 144x8x56x56 to 64",
+        "get_conv3d_depth",
+        gflop = 2 * 144 * 64 * 3 * 8 * 56 * 56 / 1e9,
+        goal = 0.7,
+    ),
     "op_grouped_convs": _operator(
         "8 convolutions 3x3, 104x28x28, groups of 8",
         "get_grouped_convs",

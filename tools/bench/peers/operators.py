@@ -42,6 +42,20 @@ def get_conv1d() -> Model:
     return nn.Conv1d(512, 512, 3, stride=2, bias=False), (_random(1, 512, 3199),)
 
 
+def get_conv3d() -> Model:
+    return nn.Conv3d(64, 64, 3, padding=1), (_random(1, 64, 8, 28, 28),)
+
+
+def get_conv3d_slices() -> Model:
+    """The first layer of R(2+1)D-18's first block, which convolves the slices of a volume."""
+    return nn.Conv3d(64, 144, (1, 3, 3), padding=(0, 1, 1)), (_random(1, 64, 8, 56, 56),)
+
+
+def get_conv3d_depth() -> Model:
+    """The second layer of the same block, which convolves the same pixels of neighboring slices."""
+    return nn.Conv3d(144, 64, (3, 1, 1), padding=(1, 0, 0)), (_random(1, 144, 8, 56, 56),)
+
+
 def get_grouped_convs() -> Model:
     """The convolutions of RegNetY-400MF's second stage, eight in a row."""
     return nn.Sequential(*(nn.Conv2d(104, 104, 3, padding=1, groups=13) for _ in range(8))), (_random(1, 104, 28, 28),)
