@@ -386,11 +386,11 @@ class OpPackedConvolutionTest(op_tester.OpTest):
             addend = _random(_out_shape(x, weight, steps))
             arguments = (weight_shape[2:], weight_shape[0], *steps, groups)
             declared_dim_orders.check(self.convolution, x, _packed(weight, groups), bias, addend, *arguments, atol=1e-4)
-        for x_shape, weight_shape, groups, steps in (_VOLUMES[0], _VOLUMES[4], _VOLUMES[7], *_VOLUMES[-3:]):
+        for x_shape, weight_shape, groups, volume_steps in (_VOLUMES[0], _VOLUMES[4], _VOLUMES[7], *_VOLUMES[-3:]):
             x, weight, bias = _random(x_shape), _random(weight_shape), _random(weight_shape[:1])
-            addend = _random(_out_shape(x, weight, steps))
-            arguments = (weight_shape[2:], weight_shape[0], *steps, groups)
-            declared_dim_orders.check(self.convolution, x, _packed(weight, groups), bias, addend, *arguments, atol=1e-4)
+            addend = _random(_out_shape(x, weight, volume_steps))
+            sizes = (weight_shape[2:], weight_shape[0], *volume_steps, groups)
+            declared_dim_orders.check(self.convolution, x, _packed(weight, groups), bias, addend, *sizes, atol=1e-4)
 
     def test_values_that_are_no_numbers(self) -> None:
         x = torch.ones(1, 16, 4, 5).to(memory_format=torch.channels_last)

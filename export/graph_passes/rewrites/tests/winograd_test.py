@@ -75,15 +75,15 @@ class WinogradTest(PassTestCase):
                 self.assertEqual(self._changes(layer, size), [f"multiplied in tiles of {tile} by {tile}"])
 
     def test_slices_of_volumes(self) -> None:
-        for kernel, padding, steps, changes in (
-            ((1, 3, 3), (0, 1, 1), {}, ["multiplied in tiles of 4 by 4"]),
-            ((3, 3, 3), (1, 1, 1), {}, []),
-            ((1, 3, 3), (1, 1, 1), {}, []),
-            ((1, 3, 3), (0, 1, 1), {"stride": (2, 1, 1)}, []),
-            ((3, 1, 1), (1, 0, 0), {}, []),
+        for kernel, stride, padding, changes in (
+            ((1, 3, 3), (1, 1, 1), (0, 1, 1), ["multiplied in tiles of 4 by 4"]),
+            ((3, 3, 3), (1, 1, 1), (1, 1, 1), []),
+            ((1, 3, 3), (1, 1, 1), (1, 1, 1), []),
+            ((1, 3, 3), (2, 1, 1), (0, 1, 1), []),
+            ((3, 1, 1), (1, 1, 1), (1, 0, 0), []),
         ):
-            with self.subTest(kernel=kernel, padding=padding, **steps):
-                layers = (torch.nn.Conv3d(3, 64, 1), torch.nn.Conv3d(64, 64, kernel, padding=padding, **steps))
+            with self.subTest(kernel=kernel, stride=stride, padding=padding):
+                layers = (torch.nn.Conv3d(3, 64, 1), torch.nn.Conv3d(64, 64, kernel, stride, padding))
                 module, inputs = torch.nn.Sequential(*layers).eval(), (torch.rand(2, 3, 2, 16, 20),)
                 rewritten = rewriting.rewrite(module, inputs, self._NAMES)
                 self.assertEqual([change.what for change in rewritten.changes["winograd"]], changes)
