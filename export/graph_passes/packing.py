@@ -97,17 +97,17 @@ def _is_depthwise(channels: int, in_channels: int, groups: int) -> bool:
 
 
 # The number of 4-bit elements of a block. The lower halves of the bytes have the first half of the elements.
-BLOCK_OF_HALVES = 2 * layouts.QUANTIZED_ROW_BLOCK_BYTES
+BLOCK_OF_NIBBLES = 2 * layouts.QUANTIZED_ROW_BLOCK_BYTES
 
 
-def pack_halves(weight: torch.Tensor) -> torch.Tensor:
+def pack_nibbles(weight: torch.Tensor) -> torch.Tensor:
     """Packs rows of integers from -8 to 7, plus 8, two in a byte. The size of a row is a multiple of a block."""
-    blocks = (weight.to(torch.int16) + 8).to(torch.uint8).reshape(weight.shape[0], -1, 2, BLOCK_OF_HALVES // 2)
+    blocks = (weight.to(torch.int16) + 8).to(torch.uint8).reshape(weight.shape[0], -1, 2, BLOCK_OF_NIBBLES // 2)
     return (blocks[:, :, 0] | (blocks[:, :, 1] << 4)).reshape(weight.shape[0], -1)
 
 
-def unpack_halves(packed: torch.Tensor) -> torch.Tensor:
-    """Returns the weight before `pack_halves`."""
-    bytes_of_blocks = packed.reshape(packed.shape[0], -1, 1, BLOCK_OF_HALVES // 2)
+def unpack_nibbles(packed: torch.Tensor) -> torch.Tensor:
+    """Returns the weight before `pack_nibbles`."""
+    bytes_of_blocks = packed.reshape(packed.shape[0], -1, 1, BLOCK_OF_NIBBLES // 2)
     halves = torch.cat([bytes_of_blocks & 15, bytes_of_blocks >> 4], dim=2)
     return halves.reshape(packed.shape[0], -1).to(torch.int8) - 8

@@ -70,10 +70,10 @@ class DepthwiseConvolution {
   static constexpr int64_t kFactorBytes = simd::kByteLanes * static_cast<int64_t>(sizeof(float));
   static constexpr int64_t kFirstSumsAt = 2 * kFactorBytes;
   static constexpr int64_t kWeightsAt = 3 * kFactorBytes;
-  static constexpr int64_t kGroupVectorBytes = simd::kGroupBytes * simd::kByteLanes;
+  static constexpr int64_t kGroupVectorBytes = simd::kQuadBytes * simd::kByteLanes;
   /// The size of a weight in a block, in bytes. If products of bytes are products of 16-bit integers, the weights are
   /// widened once: the even bytes of the groups of a vector, then the odd bytes.
-#if defined(KERNELS_MULTIPLIES_HALVES)
+#if defined(KERNELS_MULTIPLIES_SHORTS)
   static constexpr int64_t kWidening = 2;
 #else
   static constexpr int64_t kWidening = 1;
@@ -115,7 +115,7 @@ class DepthwiseConvolution {
   /// Whether tiles support the convolution: the kernel has three adjacent columns, and the rows of a column fill at
   /// most three bytes of a group.
   bool has_tiles() const {
-    return c_.conversion.type != ScalarType::Float && c_.y.kernel_size < simd::kGroupBytes && c_.y.dilation == 1 &&
+    return c_.conversion.type != ScalarType::Float && c_.y.kernel_size < simd::kQuadBytes && c_.y.dilation == 1 &&
            c_.x.kernel_size == 3 && c_.x.dilation == 1 && ((c_.x.stride == 1 && c_.y.stride == 1) || c_.x.stride == 2);
   }
 
@@ -145,7 +145,7 @@ class DepthwiseConvolution {
       const char* const panel = c_.weight + channel / kPanelColumns * groups * kPanelColumns * kPanelDepth;
       for (int64_t group = 0; group < groups; ++group) {
         copy(panel + (group * kPanelColumns + channel % kPanelColumns) * kPanelDepth,
-             weights + group * kGroupVectorBytes + position(i) * simd::kGroupBytes, simd::kGroupBytes);
+             weights + group * kGroupVectorBytes + position(i) * simd::kQuadBytes, simd::kQuadBytes);
       }
     }
     for (int64_t j = 0; j < 4; ++j) {
@@ -160,7 +160,7 @@ class DepthwiseConvolution {
       //     output row 1:  0  w0 w1 w2 | 0  w0 w1 w2 | ...
       std::memcpy(weights + weight_bytes + 1, weights, static_cast<size_t>(weight_bytes - 1));
     }
-#if defined(KERNELS_MULTIPLIES_HALVES)
+#if defined(KERNELS_MULTIPLIES_SHORTS)
     for (int64_t i = kTileRows * weight_bytes - simd::kByteLanes; i >= 0; i -= simd::kByteLanes) {
       const auto bytes = simd::load_as<simd::Bytes>(weights + i);
       simd::store(weights + kWidening * i, simd::even_chars(bytes));
@@ -181,8 +181,8 @@ class DepthwiseConvolution {
 
   /// The input rows of the groups. For rows outside of the input, all columns are the same address.
   struct GroupRows {
-    const uint8_t* rows[simd::kGroupBytes];
-    int64_t steps[simd::kGroupBytes];
+    const uint8_t* rows[simd::kQuadBytes];
+    int64_t steps[simd::kQuadBytes];
   };
 
   int64_t out_row_bytes() const { return c_.x.out_size * c_.groups * c_.element_size; }
@@ -238,7 +238,7 @@ class DepthwiseConvolution {
   /// The input rows of the kernel rows from `tap` on, followed by the rows of the next output rows.
   GroupRows group_rows(const Row& row, int64_t first, int64_t tap, int64_t count) const {
     GroupRows result;
-    for (int64_t i = 0; i < simd::kGroupBytes; ++i) {
+    for (int64_t i = 0; i < simd::kQuadBytes; ++i) {
       const int64_t y = row.y + first * c_.y.stride + (tap + i) * c_.y.dilation;
       const bool is_inside = tap + i < count && y >= 0 && y < c_.y.in_size;
       result.rows[i] = is_inside ? row.in + y * c_.x.in_size * c_.groups : zeros_;
@@ -284,7 +284,7 @@ class DepthwiseConvolution {
   void compute_tile(const Row& row, const GroupRows& rows, int64_t x, const Convert& convert) const {
     constexpr int kKernel = 3;
     constexpr int kVectorStep = kStep * kParts;
-    const simd::Bytes bits = simd::repeat_group((c_.bits ^ simd::kFlippedBits) * 0x01010101u);
+    const simd::Bytes bits = simd::repeat_quad((c_.bits ^ simd::kFlippedBits) * 0x01010101u);
     const char* const weights = row.factors + kWeightsAt;
     simd::Ints sums[kRows * kVectors][4];
 #pragma GCC unroll 8
@@ -301,8 +301,8 @@ class DepthwiseConvolution {
       }
       const int64_t first = x * kStep - c_.x.padding + k;
       // The last row of a group is only read by the next output row, or has weights of 0.
-      constexpr int kMet = simd::kGroupBytes - kTileRows + kRows;
-      simd::Bytes loaded[simd::kGroupBytes];
+      constexpr int kMet = simd::kQuadBytes - kTileRows + kRows;
+      simd::Bytes loaded[simd::kQuadBytes];
 #pragma GCC unroll 4
       for (int i = 0; i < kMet; ++i) {
         const uint8_t* from[kParts];
@@ -313,8 +313,8 @@ class DepthwiseConvolution {
         }
         loaded[i] = simd::load_parts(from) ^ bits;
       }
-      if (kMet < simd::kGroupBytes) {
-        loaded[simd::kGroupBytes - 1] = loaded[0];
+      if (kMet < simd::kQuadBytes) {
+        loaded[simd::kQuadBytes - 1] = loaded[0];
       }
       simd::Bytes column[4];
       simd::interleave(loaded, column);
@@ -360,17 +360,17 @@ class DepthwiseConvolution {
   /// Computes one pixel of a row.
   template <typename Convert>
   void compute_pixel(const Row& row, int64_t out_row, int64_t out_x, const Convert& convert) const {
-    const simd::Bytes bits = simd::repeat_group((c_.bits ^ simd::kFlippedBits) * 0x01010101u);
+    const simd::Bytes bits = simd::repeat_quad((c_.bits ^ simd::kFlippedBits) * 0x01010101u);
     const GroupRows outside = {{zeros_, zeros_, zeros_, zeros_}, {}};
     const char* weights = row.factors + kWeightsAt;
     simd::Ints sums[4] = {first_sums(row, 0), first_sums(row, 1), first_sums(row, 2), first_sums(row, 3)};
-    for (int64_t tap = 0; tap < c_.y.kernel_size; tap += simd::kGroupBytes) {
+    for (int64_t tap = 0; tap < c_.y.kernel_size; tap += simd::kQuadBytes) {
       const GroupRows rows = group_rows(row, out_row, tap, c_.y.kernel_size);
       for (int64_t k = 0; k < c_.x.kernel_size; ++k, weights += kWidening * kGroupVectorBytes) {
         const int64_t x = out_x * c_.x.stride - c_.x.padding + k * c_.x.dilation;
         const GroupRows& met = x >= 0 && x < c_.x.in_size ? rows : outside;
-        simd::Bytes loaded[simd::kGroupBytes];
-        for (int i = 0; i < simd::kGroupBytes; ++i) {
+        simd::Bytes loaded[simd::kQuadBytes];
+        for (int i = 0; i < simd::kQuadBytes; ++i) {
           loaded[i] = simd::load_some_bytes(met.rows[i] + x * met.steps[i], row.block.channels) ^ bits;
         }
         simd::Bytes column[4];
@@ -394,10 +394,10 @@ class DepthwiseConvolution {
 #pragma GCC unroll 4
     for (int j = 0; j < 4; ++j) {
       const auto of_vector = simd::load_as<simd::Bytes>(weights + j * kWidening * simd::kByteLanes);
-#if defined(KERNELS_MULTIPLIES_HALVES)
+#if defined(KERNELS_MULTIPLIES_SHORTS)
       const auto odd = simd::load_as<simd::Bytes>(weights + (j * kWidening + 1) * simd::kByteLanes);
-      sums[j] = simd::add_half_products(sums[j], simd::even_bytes(column[j]), of_vector);
-      sums[j] = simd::add_half_products(sums[j], simd::odd_bytes(column[j]), odd);
+      sums[j] = simd::add_short_products(sums[j], simd::even_bytes(column[j]), of_vector);
+      sums[j] = simd::add_short_products(sums[j], simd::odd_bytes(column[j]), odd);
 #else
       sums[j] = simd::add_products(sums[j], column[j], of_vector);
 #endif

@@ -14,7 +14,7 @@ namespace {
 constexpr int32_t kTogether = 4;
 static_assert(kBytePanelColumns % kTogether == 0);
 
-constexpr int32_t kGroupBytes = kBytePanelColumns * kBytePanelDepth;
+constexpr int32_t kQuadBytes = kBytePanelColumns * kBytePanelDepth;
 
 /// After the addition of this float, the low bits of a small float are the nearest integer.
 constexpr float kRoundingShift = 12582912.0f;
@@ -34,10 +34,10 @@ struct ColumnSums {
   /// Adds the products of `count` inputs from position `k` of the sum on: bytes, or `padding` if `bytes` is null.
   /// `column` is the weight of the first column at position 0.
   void add_all(int32_t k, int32_t count, const int8_t* column, const uint8_t* bytes, uint8_t padding, uint8_t bits) {
-    const int8_t* weight = column + k / kBytePanelDepth * kGroupBytes + k % kBytePanelDepth;
+    const int8_t* weight = column + k / kBytePanelDepth * kQuadBytes + k % kBytePanelDepth;
     for (int32_t i = 0; i < count; ++i) {
       add((bytes != nullptr ? bytes[i] : padding) ^ bits, weight);
-      weight += ++k % kBytePanelDepth == 0 ? kGroupBytes - kBytePanelDepth + 1 : 1;
+      weight += ++k % kBytePanelDepth == 0 ? kQuadBytes - kBytePanelDepth + 1 : 1;
     }
   }
 
@@ -52,7 +52,7 @@ int32_t groups_of(int32_t inputs) { return (inputs + kBytePanelDepth - 1) / kByt
 
 /// The weight of the first position of a column, of panels of `groups` groups.
 const int8_t* column_of(const int8_t* weight, int32_t column, int32_t groups) {
-  return weight + column / kBytePanelColumns * groups * kGroupBytes + column % kBytePanelColumns * kBytePanelDepth;
+  return weight + column / kBytePanelColumns * groups * kQuadBytes + column % kBytePanelColumns * kBytePanelDepth;
 }
 
 }  // namespace
@@ -92,7 +92,7 @@ void quantized_convolution(const QuantizedInput& in, const int8_t* weight, const
   const bool has_runs = window.x.dilation == 1 && window.in.pixel_stride == channels.inputs;
   window.for_each_pixel([&](const Window::Place& place, int32_t pixel) {
     for (int32_t group = 0; group < channels.groups; ++group) {
-      const int8_t* const group_weight = weight + group * panels * groups * kGroupBytes;
+      const int8_t* const group_weight = weight + group * panels * groups * kQuadBytes;
       const uint8_t* const bytes = in.bytes + group * channels.inputs;
       for (int32_t n = 0; n < channels.outputs; n += kTogether) {
         const int8_t* const column = column_of(group_weight, n, groups);
@@ -124,7 +124,7 @@ void quantized_depthwise_convolution(const QuantizedInput& in, const int8_t* wei
         const int32_t y = tap / window.x.size;
         const int32_t group = y / kBytePanelDepth * window.x.size + tap % window.x.size;
         const int32_t x = (offset < 0 ? zero_point : in.bytes[offset + channel]) ^ in.bits;
-        sum += x * column[group * kGroupBytes + y % kBytePanelDepth];
+        sum += x * column[group * kQuadBytes + y % kBytePanelDepth];
       });
       out.store(pixel + channel, sum, channel);
     }

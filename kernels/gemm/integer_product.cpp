@@ -96,8 +96,8 @@ inline void compute_tile(const Tile& tile, const Convert& convert) {
       totals[i][j] = simd::Ints{};
     }
   }
-  const simd::Bytes bits = simd::repeat_group((tile.row_bits ^ simd::kFlippedBits) * 0x01010101u);
-  add_groups(tile, bits, totals);
+  const simd::Bytes bits = simd::repeat_quad((tile.row_bits ^ simd::kFlippedBits) * 0x01010101u);
+  add_quads(tile, bits, totals);
   if (tile.conversion.type == ScalarType::Float) {
     store_floats(tile, totals);
   } else {
@@ -184,7 +184,7 @@ bool SumConversion::init(const Tensor& scales, const Tensor& offsets, const std:
                          int64_t count, int64_t quant_min, int64_t quant_max, ScalarType out_type) {
   range = {static_cast<float>(quant_min), static_cast<float>(quant_max)};
   table = nullptr;
-  has_line = false;
+  is_affine = false;
   type = out_type;
   for (const Tensor* const parameters : {&scales, &offsets}) {
     if (parameters->scalar_type() != ScalarType::Float || parameters->dim() != 1 || parameters->numel() != count) {
@@ -207,12 +207,12 @@ bool SumConversion::init(const Tensor& scales, const Tensor& offsets, const std:
       quant_max > (is_char ? 127 : 255)) {
     return false;
   }
-#if defined(KERNELS_ROUNDS_ON_LINES)
+#if defined(KERNELS_ROUNDS_AFFINE)
   if (table != nullptr && !simd::has_vector_tables()) {
-    has_line = find_line(table, is_char, static_cast<int>(quant_min), static_cast<int>(quant_max), line);
-    if (has_line) {
+    is_affine = find_affine(table, is_char, static_cast<int>(quant_min), static_cast<int>(quant_max), affine);
+    if (is_affine) {
       table = nullptr;
-      range = {line.min, line.max};
+      range = {affine.min, affine.max};
     }
   }
 #endif
@@ -231,7 +231,7 @@ void multiply_by_weights(const IntegerProduct& product, int64_t channel) {
   }
   constexpr int64_t kTileColumns = kPanelsOfTile * kPanelColumns;
   Prepared prepared;
-#if defined(KERNELS_MULTIPLIES_HALVES)
+#if defined(KERNELS_MULTIPLIES_SHORTS)
   for (int64_t row = 0, end = 0; row < product.rows; row = end) {
     for (int64_t column = 0; column < product.columns; column += kTileColumns) {
       end = compute_tile_at(product, scales, offsets, row, column, prepared);
@@ -240,7 +240,7 @@ void multiply_by_weights(const IntegerProduct& product, int64_t channel) {
 #else
   // The panels of a tile stay in a cache for all rows.
   for (int64_t column = 0; column < product.columns; column += kTileColumns) {
-#if defined(KERNELS_MULTIPLIES_BY_GROUP)
+#if defined(KERNELS_MULTIPLIES_BY_QUAD)
     prepared.add_panel(product.panels + column / kPanelColumns * product.panel_stride, product.k);
 #endif
     for (int64_t row = 0; row < product.rows;) {

@@ -3,7 +3,7 @@
 #include <cstdint>
 
 #include "kernels/gemm/layouts.h"
-#include "kernels/math/table_line.h"
+#include "kernels/math/affine_table.h"
 #include "kernels/simd/simd.h"
 #include "kernels/tensors/dtype.h"
 
@@ -13,7 +13,7 @@ namespace rules_executorch::kernels {
 /// consecutive elements of each of kPanelColumns columns, then the next kPanelDepth elements of all these columns.
 inline constexpr int64_t kPanelColumns = kBytePanelColumns;
 inline constexpr int64_t kPanelDepth = kBytePanelDepth;
-static_assert(kPanelDepth == simd::kGroupBytes);
+static_assert(kPanelDepth == simd::kQuadBytes);
 
 /// The largest number of panels that are computed together, and the number of their columns.
 inline constexpr int64_t kPanels = 4;
@@ -30,9 +30,10 @@ struct SumConversion {
   simd::ByteRange range;
   /// 256 results, indexed by the rounded sum as a Byte (the bits of a Char). Null if there is no table.
   const uint8_t* table;
-  /// The line of the table, in place of the table, where vectors of sums are rounded on lines. `range` is the line's.
-  bool has_line;
-  TableLine line;
+  /// The affine function of the table, in place of the table, where vectors of sums are rounded so. `range` is the
+  /// function's.
+  bool is_affine;
+  AffineTable affine;
   /// Byte, Char or Float.
   ScalarType type;
 
@@ -43,9 +44,9 @@ struct SumConversion {
 
   /// Rounds the sums of a vector. `scales` and `offsets` are those of the vector's lanes.
   KERNELS_ALWAYS_INLINE simd::Ints rounded(simd::Ints sums, const float* scales, const float* offsets) const {
-#if defined(KERNELS_ROUNDS_ON_LINES)
-    if (has_line) {
-      return simd::rounded_on_line(sums, scales, offsets, line.scale, line.offset, range);
+#if defined(KERNELS_ROUNDS_AFFINE)
+    if (is_affine) {
+      return simd::rounded_affine(sums, scales, offsets, affine.scale, affine.offset, range);
     }
 #endif
     return simd::rounded(sums, scales, offsets, range);

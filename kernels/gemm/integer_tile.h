@@ -8,9 +8,9 @@
 #include "kernels/simd/simd.h"
 #include "kernels/simd/width.h"
 
-/// The sums of a tile of an IntegerProduct. Prepared and add_groups() are defined once for each way in which
-/// instruction sets multiply bytes: as 16-bit integers (KERNELS_MULTIPLIES_HALVES), as matrices of two rows
-/// (KERNELS_MULTIPLIES_MATRICES), a vector by one group of another vector (KERNELS_MULTIPLIES_BY_GROUP), or two
+/// The sums of a tile of an IntegerProduct. Prepared and add_quads() are defined once for each way in which
+/// instruction sets multiply bytes: as 16-bit integers (KERNELS_MULTIPLIES_SHORTS), as matrices of two rows
+/// (KERNELS_MULTIPLIES_MATRICES), a vector by one quad of another vector (KERNELS_MULTIPLIES_BY_QUAD), or two
 /// vectors.
 namespace rules_executorch::kernels::integer {
 
@@ -42,9 +42,9 @@ inline constexpr int kVectorsOfPanel = static_cast<int>(kPanelBytes / simd::kByt
 /// The number of vectors of sums that a tile keeps in registers.
 #if defined(__AVX512VNNI__) || defined(KERNELS_MULTIPLIES_MATRICES)
 inline constexpr int kVectorsOfTile = 24;
-#elif defined(KERNELS_MULTIPLIES_BY_GROUP)
+#elif defined(KERNELS_MULTIPLIES_BY_QUAD)
 // Sums of two vectors leave fewer registers for products.
-inline constexpr int kVectorsOfTile = sizeof(simd::GroupSums) == sizeof(simd::Ints) ? 24 : 8;
+inline constexpr int kVectorsOfTile = sizeof(simd::QuadSums) == sizeof(simd::Ints) ? 24 : 8;
 #else
 // The instructions that widen bytes need registers, too.
 inline constexpr int kVectorsOfTile = kVectorRegisters / 2;
@@ -56,27 +56,27 @@ inline constexpr int kRowsOfTile = 12;
 constexpr int tile_rows(int panels) { return std::clamp(kVectorsOfTile / (panels * kVectorsOfPanel), 1, kRowsOfTile); }
 
 /// The last elements of a row, fewer than 4, padded with zeros.
-[[gnu::noinline]] inline uint32_t load_last_group(const char* elements, int64_t n) {
+[[gnu::noinline]] inline uint32_t load_last_quad(const char* elements, int64_t n) {
   uint8_t bytes[kPanelDepth] = {};
   for (int64_t i = 0; i < n && i < kPanelDepth; ++i) {
     bytes[i] = static_cast<uint8_t>(elements[i]);
   }
-  uint32_t group;
-  std::memcpy(&group, bytes, sizeof(group));
-  return group;
+  uint32_t quad;
+  std::memcpy(&quad, bytes, sizeof(quad));
+  return quad;
 }
 
 /// The next 4 elements of a row.
-KERNELS_ALWAYS_INLINE inline uint32_t load_group(const char* elements, int64_t n) {
+KERNELS_ALWAYS_INLINE inline uint32_t load_quad(const char* elements, int64_t n) {
   if (n < kPanelDepth) {
-    return load_last_group(elements, n);
+    return load_last_quad(elements, n);
   }
-  uint32_t group;
-  std::memcpy(&group, elements, sizeof(group));
-  return group;
+  uint32_t quad;
+  std::memcpy(&quad, elements, sizeof(quad));
+  return quad;
 }
 
-/// Loads the groups of all columns from element `p` on.
+/// Loads the quads of all columns from element `p` on.
 template <int kVectors>
 KERNELS_ALWAYS_INLINE inline void load_panels(const Tile& tile, int64_t p, simd::Bytes (&panels)[kVectors]) {
 #pragma GCC unroll 4
@@ -86,9 +86,9 @@ KERNELS_ALWAYS_INLINE inline void load_panels(const Tile& tile, int64_t p, simd:
   }
 }
 
-#if defined(KERNELS_MULTIPLIES_HALVES)
+#if defined(KERNELS_MULTIPLIES_SHORTS)
 
-/// The rows of a tile, widened to 16 bits for all panels: the even bytes of each group, and the odd bytes.
+/// The rows of a tile, widened to 16 bits for all panels: the even bytes of each quad, and the odd bytes.
 struct Prepared {
   /// The number of bytes of each row. Longer rows are widened in steps, for each panel again.
   static constexpr int64_t kBytes = 1536;
@@ -106,34 +106,33 @@ KERNELS_ALWAYS_INLINE inline void widen(const char* row, int64_t n, simd::Bytes 
     simd::store(odd + p, simd::odd_bytes(bytes));
   }
   for (; p < n; p += kPanelDepth) {
-    const uint32_t bytes = load_group(row + p, n - p) ^ row_bits * 0x01010101u;
-    const uint32_t halves[] = {bytes & 0x00FF00FFu, bytes >> 8 & 0x00FF00FFu};
-    std::memcpy(even + p, &halves[0], sizeof(uint32_t));
-    std::memcpy(odd + p, &halves[1], sizeof(uint32_t));
+    const uint32_t bytes = load_quad(row + p, n - p) ^ row_bits * 0x01010101u;
+    const uint32_t shorts[] = {bytes & 0x00FF00FFu, bytes >> 8 & 0x00FF00FFu};
+    std::memcpy(even + p, &shorts[0], sizeof(uint32_t));
+    std::memcpy(odd + p, &shorts[1], sizeof(uint32_t));
   }
 }
 
-/// Adds the products of one half of each group.
+/// Adds the products of the even, or of the odd, bytes of each quad.
 template <int kRows, int kVectors>
-KERNELS_ALWAYS_INLINE inline void add_halves(const char (&rows)[tile_rows(1)][Prepared::kBytes], int64_t p,
+KERNELS_ALWAYS_INLINE inline void add_shorts(const char (&rows)[tile_rows(1)][Prepared::kBytes], int64_t p,
                                              const simd::Bytes (&panels)[kVectors],
                                              simd::Ints (&totals)[kRows][kVectors]) {
 #pragma GCC unroll 12
   for (int i = 0; i < kRows; ++i) {
-    uint32_t group;
-    std::memcpy(&group, rows[i] + p, sizeof(group));
-    const simd::Bytes row = simd::repeat_group(group);
+    uint32_t quad;
+    std::memcpy(&quad, rows[i] + p, sizeof(quad));
+    const simd::Bytes row = simd::repeat_quad(quad);
 #pragma GCC unroll 4
     for (int j = 0; j < kVectors; ++j) {
-      totals[i][j] = simd::add_half_products(totals[i][j], row, panels[j]);
+      totals[i][j] = simd::add_short_products(totals[i][j], row, panels[j]);
     }
   }
 }
 
-/// Adds the products of all groups.
+/// Adds the products of all quads.
 template <int kRows, int kVectors>
-KERNELS_ALWAYS_INLINE inline void add_groups(const Tile& tile, simd::Bytes bits,
-                                             simd::Ints (&totals)[kRows][kVectors]) {
+KERNELS_ALWAYS_INLINE inline void add_quads(const Tile& tile, simd::Bytes bits, simd::Ints (&totals)[kRows][kVectors]) {
   Prepared& widened = tile.prepared;
   for (int64_t first = 0; first < tile.k; first += Prepared::kBytes) {
     const int64_t n = std::min(Prepared::kBytes, tile.k - first);
@@ -144,18 +143,18 @@ KERNELS_ALWAYS_INLINE inline void add_groups(const Tile& tile, simd::Bytes bits,
     }
     for (int64_t p = 0; p < n; p += kPanelDepth) {
       simd::Bytes panels[kVectors];
-      simd::Bytes halves[kVectors];
+      simd::Bytes shorts[kVectors];
       load_panels(tile, first + p, panels);
 #pragma GCC unroll 4
       for (int j = 0; j < kVectors; ++j) {
-        halves[j] = simd::even_chars(panels[j]);
+        shorts[j] = simd::even_chars(panels[j]);
       }
-      add_halves(widened.even, p, halves, totals);
+      add_shorts(widened.even, p, shorts, totals);
 #pragma GCC unroll 4
       for (int j = 0; j < kVectors; ++j) {
-        halves[j] = simd::odd_chars(panels[j]);
+        shorts[j] = simd::odd_chars(panels[j]);
       }
-      add_halves(widened.odd, p, halves, totals);
+      add_shorts(widened.odd, p, shorts, totals);
     }
   }
 }
@@ -171,8 +170,8 @@ KERNELS_ALWAYS_INLINE inline void add_matrices(const simd::Bytes (&rows)[kPairs]
 #pragma GCC unroll 4
   for (int j = 0; j < kVectorsOfPanel; ++j) {
     simd::Bytes columns[2];
-    simd::interleave_groups(simd::load_as<simd::Bytes>(block + j * simd::kByteLanes),
-                            simd::load_as<simd::Bytes>(next + j * simd::kByteLanes), columns);
+    simd::interleave_quads(simd::load_as<simd::Bytes>(block + j * simd::kByteLanes),
+                           simd::load_as<simd::Bytes>(next + j * simd::kByteLanes), columns);
 #pragma GCC unroll 12
     for (int i = 0; i < kPairs; ++i) {
       sums[i][2 * j] = simd::add_matrix_products(sums[i][2 * j], rows[i], columns[0]);
@@ -183,10 +182,10 @@ KERNELS_ALWAYS_INLINE inline void add_matrices(const simd::Bytes (&rows)[kPairs]
   }
 }
 
-/// Adds the products of all groups.
+/// Adds the products of all quads.
 template <int kRows>
-KERNELS_ALWAYS_INLINE inline void add_groups(const Tile& tile, simd::Bytes bits,
-                                             simd::Ints (&totals)[kRows][kVectorsOfPanel]) {
+KERNELS_ALWAYS_INLINE inline void add_quads(const Tile& tile, simd::Bytes bits,
+                                            simd::Ints (&totals)[kRows][kVectorsOfPanel]) {
   constexpr int kPairs = (kRows + 1) / 2;
   constexpr int64_t kDepth = 2 * kPanelDepth;
   const char* in = tile.rows_data;
@@ -227,7 +226,7 @@ KERNELS_ALWAYS_INLINE inline void add_groups(const Tile& tile, simd::Bytes bits,
   }
 }
 
-#elif defined(KERNELS_MULTIPLIES_BY_GROUP)
+#elif defined(KERNELS_MULTIPLIES_BY_QUAD)
 
 /// The sums that the products of a panel lack, for all rows.
 struct Prepared {
@@ -236,8 +235,8 @@ struct Prepared {
   void add_panel(const char* panel, int64_t k) {
     for (int j = 0; j < kVectorsOfPanel; ++j, panel += simd::kByteLanes) {
       lacking[j] = simd::lacking_sums(panel, kPanelBytes, (k + kPanelDepth - 1) / kPanelDepth);
-#if defined(KERNELS_MULTIPLIES_PAIRS_OF_GROUPS)
-      // add_pair_products() adds the weights of each second group.
+#if defined(KERNELS_MULTIPLIES_PAIRS_OF_QUADS)
+      // add_pair_products() adds the weights of each second quad.
       lacking[j] -= simd::sums_of_weights(panel + kPanelBytes, 2 * kPanelBytes, k / simd::kByteLanes * 2);
 #endif
     }
@@ -245,35 +244,35 @@ struct Prepared {
 };
 static_assert(kPanelsOfTile == 1);
 
-/// Adds the products of one group of `rows` and a block of a panel.
-template <int kGroup, int kRows>
-KERNELS_ALWAYS_INLINE inline void add_group(const simd::Bytes (&rows)[kRows], const char* block,
-                                            simd::GroupSums (&sums)[kRows][kVectorsOfPanel]) {
+/// Adds the products of one quad of `rows` and a block of a panel.
+template <int kQuad, int kRows>
+KERNELS_ALWAYS_INLINE inline void add_quad(const simd::Bytes (&rows)[kRows], const char* block,
+                                           simd::QuadSums (&sums)[kRows][kVectorsOfPanel]) {
 #pragma GCC unroll 4
   for (int j = 0; j < kVectorsOfPanel; ++j) {
     const auto weights = simd::load_as<simd::Bytes>(block + j * simd::kByteLanes);
 #pragma GCC unroll 12
     for (int i = 0; i < kRows; ++i) {
-      sums[i][j] = simd::add_group_products<kGroup>(sums[i][j], rows[i], weights);
+      sums[i][j] = simd::add_quad_products<kQuad>(sums[i][j], rows[i], weights);
     }
     // The compiler would load the next vectors early, and keep sums in memory instead of registers.
     simd::compiler_barrier();
   }
 }
 
-#if defined(KERNELS_MULTIPLIES_PAIRS_OF_GROUPS)
+#if defined(KERNELS_MULTIPLIES_PAIRS_OF_QUADS)
 
-/// Adds the products of two groups of `rows` and two blocks of a panel. `complements` are those of the rows.
-template <int kGroup, int kRows>
+/// Adds the products of two quads of `rows` and two blocks of a panel. `complements` are those of the rows.
+template <int kQuad, int kRows>
 KERNELS_ALWAYS_INLINE inline void add_pair(const simd::Bytes (&rows)[kRows], const simd::Bytes (&complements)[kRows],
-                                           const char* block, simd::GroupSums (&sums)[kRows][kVectorsOfPanel]) {
+                                           const char* block, simd::QuadSums (&sums)[kRows][kVectorsOfPanel]) {
 #pragma GCC unroll 4
   for (int j = 0; j < kVectorsOfPanel; ++j, block += simd::kByteLanes) {
     const auto first = simd::load_as<simd::Bytes>(block);
     const auto second = simd::load_as<simd::Bytes>(block + kPanelBytes);
 #pragma GCC unroll 12
     for (int i = 0; i < kRows; ++i) {
-      sums[i][j] = simd::add_pair_products<kGroup>(sums[i][j], rows[i], complements[i], first, second);
+      sums[i][j] = simd::add_pair_products<kQuad>(sums[i][j], rows[i], complements[i], first, second);
     }
     // The compiler would load the next vectors early, and keep sums in memory instead of registers.
     simd::compiler_barrier();
@@ -282,11 +281,11 @@ KERNELS_ALWAYS_INLINE inline void add_pair(const simd::Bytes (&rows)[kRows], con
 
 #endif
 
-/// Adds the products of four groups of `rows` and four blocks of a panel.
+/// Adds the products of four quads of `rows` and four blocks of a panel.
 template <int kRows>
-KERNELS_ALWAYS_INLINE inline void add_four_groups(const simd::Bytes (&rows)[kRows], const char* block,
-                                                  simd::GroupSums (&sums)[kRows][kVectorsOfPanel]) {
-#if defined(KERNELS_MULTIPLIES_PAIRS_OF_GROUPS)
+KERNELS_ALWAYS_INLINE inline void add_four_quads(const simd::Bytes (&rows)[kRows], const char* block,
+                                                 simd::QuadSums (&sums)[kRows][kVectorsOfPanel]) {
+#if defined(KERNELS_MULTIPLIES_PAIRS_OF_QUADS)
   simd::Bytes complements[kRows];
 #pragma GCC unroll 12
   for (int i = 0; i < kRows; ++i) {
@@ -295,21 +294,21 @@ KERNELS_ALWAYS_INLINE inline void add_four_groups(const simd::Bytes (&rows)[kRow
   add_pair<0>(rows, complements, block, sums);
   add_pair<2>(rows, complements, block + 2 * kPanelBytes, sums);
 #else
-  add_group<0>(rows, block, sums);
-  add_group<1>(rows, block + kPanelBytes, sums);
-  add_group<2>(rows, block + 2 * kPanelBytes, sums);
-  add_group<3>(rows, block + 3 * kPanelBytes, sums);
+  add_quad<0>(rows, block, sums);
+  add_quad<1>(rows, block + kPanelBytes, sums);
+  add_quad<2>(rows, block + 2 * kPanelBytes, sums);
+  add_quad<3>(rows, block + 3 * kPanelBytes, sums);
 #endif
 }
 
-/// Adds the products of all groups.
+/// Adds the products of all quads.
 template <int kRows>
-KERNELS_ALWAYS_INLINE inline void add_groups(const Tile& tile, simd::Bytes bits,
-                                             simd::Ints (&totals)[kRows][kVectorsOfPanel]) {
+KERNELS_ALWAYS_INLINE inline void add_quads(const Tile& tile, simd::Bytes bits,
+                                            simd::Ints (&totals)[kRows][kVectorsOfPanel]) {
   const char* in = tile.rows_data;
   const int64_t stride = tile.row_stride;
   const char* block = tile.panels;
-  simd::GroupSums sums[kRows][kVectorsOfPanel] = {};
+  simd::QuadSums sums[kRows][kVectorsOfPanel] = {};
   simd::Bytes rows[kRows];
   int64_t left = tile.k;
   for (; left >= simd::kByteLanes; left -= simd::kByteLanes, in += simd::kByteLanes, block += 4 * kPanelBytes) {
@@ -317,14 +316,14 @@ KERNELS_ALWAYS_INLINE inline void add_groups(const Tile& tile, simd::Bytes bits,
     for (int i = 0; i < kRows; ++i) {
       rows[i] = simd::load_as<simd::Bytes>(in + i * stride) ^ bits;
     }
-    add_four_groups(rows, block, sums);
+    add_four_quads(rows, block, sums);
   }
   for (; left > 0; left -= kPanelDepth, in += kPanelDepth, block += kPanelBytes) {
 #pragma GCC unroll 12
     for (int i = 0; i < kRows; ++i) {
-      rows[i] = simd::repeat_group(load_group(in + i * stride, left)) ^ bits;
+      rows[i] = simd::repeat_quad(load_quad(in + i * stride, left)) ^ bits;
     }
-    add_group<0>(rows, block, sums);
+    add_quad<0>(rows, block, sums);
   }
 #pragma GCC unroll 12
   for (int i = 0; i < kRows; ++i) {
@@ -340,13 +339,13 @@ KERNELS_ALWAYS_INLINE inline void add_groups(const Tile& tile, simd::Bytes bits,
 struct Prepared {};
 
 template <int kRows, int kVectors>
-KERNELS_ALWAYS_INLINE inline void add_group(const Tile& tile, int64_t p, int64_t n, simd::Bytes bits,
-                                            simd::Ints (&totals)[kRows][kVectors]) {
+KERNELS_ALWAYS_INLINE inline void add_quad(const Tile& tile, int64_t p, int64_t n, simd::Bytes bits,
+                                           simd::Ints (&totals)[kRows][kVectors]) {
   simd::Bytes panels[kVectors];
   load_panels(tile, p, panels);
 #pragma GCC unroll 12
   for (int i = 0; i < kRows; ++i) {
-    const simd::Bytes row = simd::repeat_group(load_group(tile.rows_data + i * tile.row_stride + p, n)) ^ bits;
+    const simd::Bytes row = simd::repeat_quad(load_quad(tile.rows_data + i * tile.row_stride + p, n)) ^ bits;
 #pragma GCC unroll 4
     for (int j = 0; j < kVectors; ++j) {
       totals[i][j] = simd::add_products(totals[i][j], row, panels[j]);
@@ -354,16 +353,15 @@ KERNELS_ALWAYS_INLINE inline void add_group(const Tile& tile, int64_t p, int64_t
   }
 }
 
-/// Adds the products of all groups.
+/// Adds the products of all quads.
 template <int kRows, int kVectors>
-KERNELS_ALWAYS_INLINE inline void add_groups(const Tile& tile, simd::Bytes bits,
-                                             simd::Ints (&totals)[kRows][kVectors]) {
+KERNELS_ALWAYS_INLINE inline void add_quads(const Tile& tile, simd::Bytes bits, simd::Ints (&totals)[kRows][kVectors]) {
   int64_t p = 0;
   for (; p + kPanelDepth <= tile.k; p += kPanelDepth) {
-    add_group(tile, p, kPanelDepth, bits, totals);
+    add_quad(tile, p, kPanelDepth, bits, totals);
   }
   if (p < tile.k) {
-    add_group(tile, p, tile.k - p, bits, totals);
+    add_quad(tile, p, tile.k - p, bits, totals);
   }
 }
 

@@ -27,9 +27,9 @@ void parallel_for(int64_t begin, int64_t end, int64_t grain, RangeFunction funct
 /// memory.
 void parallel_for_with_thread(int64_t begin, int64_t end, int64_t grain, ThreadFunction function);
 
-/// The number of parts of a range that can have `most` parts: up to four for each thread, and as many for each. A
-/// thread that starts late or is slower than others takes fewer parts, so that the others need not wait for it. 1 if
-/// there is one thread.
+/// The number of parts of a range that can have `most` parts: the same number per thread, at most four. A thread that
+/// starts late or is slower than others takes fewer parts, so that the others need not wait for the thread. 1 if there
+/// is one thread.
 int64_t part_count(int64_t most);
 
 }  // namespace rules_executorch::kernels

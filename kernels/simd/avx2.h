@@ -30,10 +30,10 @@ KERNELS_ALWAYS_INLINE inline void store_parts(void* const (&to)[2], Bytes bytes)
   _mm_storeu_si128(static_cast<__m128i*>(to[1]), _mm256_extracti128_si256(bytes, 1));
 }
 
-// Products of bytes are products of 16-bit halves of groups: the even bytes' and the odd bytes'.
-#define KERNELS_MULTIPLIES_HALVES
+// Products of bytes are products of shorts: of the even bytes of quads, and of the odd bytes.
+#define KERNELS_MULTIPLIES_SHORTS
 
-/// The unsigned bytes 0 and 2 of each group, or 1 and 3, as 16-bit integers.
+/// The unsigned bytes 0 and 2 of each quad, or 1 and 3, as 16-bit integers.
 KERNELS_ALWAYS_INLINE inline Bytes even_bytes(Bytes x) { return _mm256_and_si256(x, _mm256_set1_epi16(0xFF)); }
 KERNELS_ALWAYS_INLINE inline Bytes odd_bytes(Bytes x) { return _mm256_srli_epi16(x, 8); }
 
@@ -42,7 +42,7 @@ KERNELS_ALWAYS_INLINE inline Bytes even_chars(Bytes x) { return _mm256_srai_epi1
 KERNELS_ALWAYS_INLINE inline Bytes odd_chars(Bytes x) { return _mm256_srai_epi16(x, 8); }
 
 /// Adds to each 32-bit sum the products of its two 16-bit integers.
-KERNELS_ALWAYS_INLINE inline Ints add_half_products(Ints sums, Bytes x, Bytes weights) {
+KERNELS_ALWAYS_INLINE inline Ints add_short_products(Ints sums, Bytes x, Bytes weights) {
   sums = _mm256_add_epi32(sums, _mm256_madd_epi16(x, weights));
   // The compiler must not add products of several steps first, because their sums would leave too few registers.
   asm("" : "+x"(sums));
@@ -54,13 +54,13 @@ KERNELS_ALWAYS_INLINE inline Ints add_products(Ints sums, Bytes x, Bytes weights
                                                  _mm256_madd_epi16(odd_bytes(x), odd_chars(weights))));
 }
 
-KERNELS_ALWAYS_INLINE inline void interleave(const Bytes (&rows)[4], Bytes (&groups)[4]) {
+KERNELS_ALWAYS_INLINE inline void interleave(const Bytes (&rows)[4], Bytes (&quads)[4]) {
   const __m256i low[] = {_mm256_unpacklo_epi8(rows[0], rows[1]), _mm256_unpacklo_epi8(rows[2], rows[3])};
   const __m256i high[] = {_mm256_unpackhi_epi8(rows[0], rows[1]), _mm256_unpackhi_epi8(rows[2], rows[3])};
-  groups[0] = _mm256_unpacklo_epi16(low[0], low[1]);
-  groups[1] = _mm256_unpackhi_epi16(low[0], low[1]);
-  groups[2] = _mm256_unpacklo_epi16(high[0], high[1]);
-  groups[3] = _mm256_unpackhi_epi16(high[0], high[1]);
+  quads[0] = _mm256_unpacklo_epi16(low[0], low[1]);
+  quads[1] = _mm256_unpackhi_epi16(low[0], low[1]);
+  quads[2] = _mm256_unpacklo_epi16(high[0], high[1]);
+  quads[3] = _mm256_unpackhi_epi16(high[0], high[1]);
 }
 
 KERNELS_ALWAYS_INLINE inline Ints rounded(Ints sums, const float* scales, const float* offsets, const ByteRange& to) {
@@ -68,11 +68,11 @@ KERNELS_ALWAYS_INLINE inline Ints rounded(Ints sums, const float* scales, const 
   return _mm256_cvtps_epi32(_mm256_min_ps(_mm256_max_ps(x, _mm256_set1_ps(to.min)), _mm256_set1_ps(to.max)));
 }
 
-#define KERNELS_ROUNDS_ON_LINES
+#define KERNELS_ROUNDS_AFFINE
 
 /// Rounds sums as rounded() does, but without a range, then rounds `line_scale` times the result plus `line_offset`.
-KERNELS_ALWAYS_INLINE inline Ints rounded_on_line(Ints sums, const float* scales, const float* offsets,
-                                                  float line_scale, float line_offset, const ByteRange& to) {
+KERNELS_ALWAYS_INLINE inline Ints rounded_affine(Ints sums, const float* scales, const float* offsets, float line_scale,
+                                                 float line_offset, const ByteRange& to) {
   const __m256 x = _mm256_fmadd_ps(_mm256_cvtepi32_ps(sums), _mm256_loadu_ps(scales), _mm256_loadu_ps(offsets));
   const __m256 rounded = _mm256_round_ps(x, _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC);
   const __m256 y = _mm256_fmadd_ps(rounded, _mm256_set1_ps(line_scale), _mm256_set1_ps(line_offset));
@@ -163,7 +163,7 @@ KERNELS_ALWAYS_INLINE inline void load_chars(const void* from, Vector<float> (&t
   }
 }
 
-KERNELS_ALWAYS_INLINE inline void load_halves(const void* from, Vector<float> (&to)[4]) {
+KERNELS_ALWAYS_INLINE inline void load_nibbles(const void* from, Vector<float> (&to)[4]) {
   const auto* const bytes = static_cast<const char*>(from);
   const __m256i zero = _mm256_set1_epi32(8);
 #pragma GCC unroll 2

@@ -59,7 +59,7 @@ KERNELS_ALWAYS_INLINE inline void store_parts(void* const (&to)[4], Bytes bytes)
   _mm_storeu_si128(static_cast<__m128i*>(to[3]), _mm512_maskz_extracti32x4_epi32(0xFF, bytes, 3));
 }
 
-/// Adds to each 32-bit sum the products of the four bytes of its group. The bytes of `x` are unsigned, the bytes of
+/// Adds to each 32-bit sum the products of the four bytes of its quad. The bytes of `x` are unsigned, the bytes of
 /// `weights` are signed.
 KERNELS_ALWAYS_INLINE inline Ints add_products(Ints sums, Bytes x, Bytes weights) {
 #if defined(__AVX512VNNI__)
@@ -74,19 +74,19 @@ KERNELS_ALWAYS_INLINE inline Ints add_products(Ints sums, Bytes x, Bytes weights
 #endif
 }
 
-/// Interleaves the bytes of four rows: byte i of all rows becomes group i, of 4 bytes. The groups are in interleaved
+/// Interleaves the bytes of four rows: byte i of all rows becomes quad i, of 4 bytes. The quads are in interleaved
 /// order: each step works on the 16-byte parts of the vectors separately. narrow() restores the order of the bytes.
 ///
 ///     16-byte part     0              1              2              3
-///     groups[0]        groups 0-3     groups 16-19   groups 32-35   groups 48-51
-///     groups[1]        groups 4-7     groups 20-23   groups 36-39   groups 52-55
-KERNELS_ALWAYS_INLINE inline void interleave(const Bytes (&rows)[4], Bytes (&groups)[4]) {
+///     quads[0]        quads 0-3     quads 16-19   quads 32-35   quads 48-51
+///     quads[1]        quads 4-7     quads 20-23   quads 36-39   quads 52-55
+KERNELS_ALWAYS_INLINE inline void interleave(const Bytes (&rows)[4], Bytes (&quads)[4]) {
   const __m512i low[] = {_mm512_unpacklo_epi8(rows[0], rows[1]), _mm512_unpacklo_epi8(rows[2], rows[3])};
   const __m512i high[] = {_mm512_unpackhi_epi8(rows[0], rows[1]), _mm512_unpackhi_epi8(rows[2], rows[3])};
-  groups[0] = _mm512_unpacklo_epi16(low[0], low[1]);
-  groups[1] = _mm512_unpackhi_epi16(low[0], low[1]);
-  groups[2] = _mm512_unpacklo_epi16(high[0], high[1]);
-  groups[3] = _mm512_unpackhi_epi16(high[0], high[1]);
+  quads[0] = _mm512_unpacklo_epi16(low[0], low[1]);
+  quads[1] = _mm512_unpackhi_epi16(low[0], low[1]);
+  quads[2] = _mm512_unpacklo_epi16(high[0], high[1]);
+  quads[3] = _mm512_unpackhi_epi16(high[0], high[1]);
 }
 
 KERNELS_ALWAYS_INLINE inline Ints rounded(Ints sums, const float* scales, const float* offsets, const ByteRange& to) {
@@ -205,9 +205,9 @@ KERNELS_ALWAYS_INLINE inline void load_chars(const void* from, Vector<float> (&t
   to[0] = _mm512_maskz_cvtepi32_ps(kAllLanes, _mm512_maskz_cvtepi8_epi32(kAllLanes, load_as<__m128i>(from)));
 }
 
-/// Converts 32 signed 4-bit integers, each stored with an offset of 8, to floats: the lower halves of 16 bytes, then
-/// the higher halves.
-KERNELS_ALWAYS_INLINE inline void load_halves(const void* from, Vector<float> (&to)[2]) {
+/// Converts 32 signed 4-bit integers, each stored with an offset of 8, to floats: the lower nibbles of 16 bytes, then
+/// the higher nibbles.
+KERNELS_ALWAYS_INLINE inline void load_nibbles(const void* from, Vector<float> (&to)[2]) {
   constexpr float kValues[] = {-8, -7, -6, -5, -4, -3, -2, -1, 0, 1, 2, 3, 4, 5, 6, 7};
   const __m512 values = _mm512_loadu_ps(kValues);
   const __m512i indices = _mm512_maskz_cvtepu8_epi32(kAllLanes, load_as<__m128i>(from));

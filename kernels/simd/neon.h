@@ -26,8 +26,8 @@ KERNELS_ALWAYS_INLINE inline Bytes load_rows(const void* first, const void* seco
   return vcombine_u8(vld1_u8(static_cast<const uint8_t*>(first)), vld1_u8(static_cast<const uint8_t*>(second)));
 }
 
-/// Two matrices of two rows, each row a group of `first` and the same group of `second`.
-KERNELS_ALWAYS_INLINE inline void interleave_groups(Bytes first, Bytes second, Bytes (&matrices)[2]) {
+/// Two matrices of two rows, each row a quad of `first` and the same quad of `second`.
+KERNELS_ALWAYS_INLINE inline void interleave_quads(Bytes first, Bytes second, Bytes (&matrices)[2]) {
   matrices[0] = vreinterpretq_u8_u32(vzip1q_u32(vreinterpretq_u32_u8(first), vreinterpretq_u32_u8(second)));
   matrices[1] = vreinterpretq_u8_u32(vzip2q_u32(vreinterpretq_u32_u8(first), vreinterpretq_u32_u8(second)));
 }
@@ -45,9 +45,9 @@ KERNELS_ALWAYS_INLINE inline void rows_of_matrices(Ints left, Ints right, Ints (
 
 #else
 
-// add_group_products<kGroup>() adds to each sum the products of group kGroup of x, in place of the sum's own group, and
-// of the sum's group of weights. total() returns the 32-bit sums.
-#define KERNELS_MULTIPLIES_BY_GROUP
+// add_quad_products<kQuad>() adds to each sum the products of quad kQuad of x, in place of the sum's own quad, and
+// of the sum's quad of weights. total() returns the 32-bit sums.
+#define KERNELS_MULTIPLIES_BY_QUAD
 #define KERNELS_MULTIPLIES_SIGNED_BYTES
 
 #if defined(__ARM_FEATURE_DOTPROD)
@@ -56,14 +56,14 @@ KERNELS_ALWAYS_INLINE inline Ints add_products(Ints sums, Bytes x, Bytes weights
   return vdotq_s32(sums, vreinterpretq_s8_u8(x), vreinterpretq_s8_u8(weights));
 }
 
-using GroupSums = Ints;
+using QuadSums = Ints;
 
-template <int kGroup>
-KERNELS_ALWAYS_INLINE inline GroupSums add_group_products(GroupSums sums, Bytes x, Bytes weights) {
-  return vdotq_laneq_s32(sums, vreinterpretq_s8_u8(weights), vreinterpretq_s8_u8(x), kGroup);
+template <int kQuad>
+KERNELS_ALWAYS_INLINE inline QuadSums add_quad_products(QuadSums sums, Bytes x, Bytes weights) {
+  return vdotq_laneq_s32(sums, vreinterpretq_s8_u8(weights), vreinterpretq_s8_u8(x), kQuad);
 }
 
-KERNELS_ALWAYS_INLINE inline Ints total(GroupSums sums) { return sums; }
+KERNELS_ALWAYS_INLINE inline Ints total(QuadSums sums) { return sums; }
 
 #else
 
@@ -88,31 +88,31 @@ KERNELS_ALWAYS_INLINE inline Ints add_products(Ints sums, Bytes x, Bytes weights
 }
 
 /// Sums of two neighboring products.
-struct GroupSums {
+struct QuadSums {
   Ints lower;
   Ints higher;
 };
 
-template <int kGroup>
-KERNELS_ALWAYS_INLINE inline GroupSums add_group_products(GroupSums sums, Bytes x, Bytes weights) {
-  const Products products{vreinterpretq_u8_u32(vdupq_laneq_u32(vreinterpretq_u32_u8(x), kGroup)), weights};
+template <int kQuad>
+KERNELS_ALWAYS_INLINE inline QuadSums add_quad_products(QuadSums sums, Bytes x, Bytes weights) {
+  const Products products{vreinterpretq_u8_u32(vdupq_laneq_u32(vreinterpretq_u32_u8(x), kQuad)), weights};
   return {vpadalq_s16(sums.lower, products.lower), vpadalq_s16(sums.higher, products.higher)};
 }
 
-#define KERNELS_MULTIPLIES_PAIRS_OF_GROUPS
+#define KERNELS_MULTIPLIES_PAIRS_OF_QUADS
 
-/// Adds the products of groups kGroup and kGroup + 1 of x, by 16-bit sums of two products, and the weights `second`.
+/// Adds the products of quads kQuad and kQuad + 1 of x, by 16-bit sums of two products, and the weights `second`.
 /// The sum of two products alone could be 2 * -128 * -128, which does not fit into 16 bits. x * v - ~y * w is
 /// x * v + y * w + w, and always fits.
-template <int kGroup>
-KERNELS_ALWAYS_INLINE inline GroupSums add_pair_products(GroupSums sums, Bytes x, Bytes complement, Bytes first,
-                                                         Bytes second) {
-  Products products{vreinterpretq_u8_u32(vdupq_laneq_u32(vreinterpretq_u32_u8(x), kGroup)), first};
-  products.subtract(vreinterpretq_u8_u32(vdupq_laneq_u32(vreinterpretq_u32_u8(complement), kGroup + 1)), second);
+template <int kQuad>
+KERNELS_ALWAYS_INLINE inline QuadSums add_pair_products(QuadSums sums, Bytes x, Bytes complement, Bytes first,
+                                                        Bytes second) {
+  Products products{vreinterpretq_u8_u32(vdupq_laneq_u32(vreinterpretq_u32_u8(x), kQuad)), first};
+  products.subtract(vreinterpretq_u8_u32(vdupq_laneq_u32(vreinterpretq_u32_u8(complement), kQuad + 1)), second);
   return {vpadalq_s16(sums.lower, products.lower), vpadalq_s16(sums.higher, products.higher)};
 }
 
-KERNELS_ALWAYS_INLINE inline Ints total(GroupSums sums) { return vpaddq_s32(sums.lower, sums.higher); }
+KERNELS_ALWAYS_INLINE inline Ints total(QuadSums sums) { return vpaddq_s32(sums.lower, sums.higher); }
 
 #endif
 #endif
@@ -133,15 +133,15 @@ KERNELS_ALWAYS_INLINE inline Vector<double> add_element_product(Vector<double> s
   return sums;
 }
 
-KERNELS_ALWAYS_INLINE inline void interleave(const Bytes (&rows)[4], Bytes (&groups)[4]) {
+KERNELS_ALWAYS_INLINE inline void interleave(const Bytes (&rows)[4], Bytes (&quads)[4]) {
   const uint16x8_t low[] = {vreinterpretq_u16_u8(vzip1q_u8(rows[0], rows[1])),
                             vreinterpretq_u16_u8(vzip1q_u8(rows[2], rows[3]))};
   const uint16x8_t high[] = {vreinterpretq_u16_u8(vzip2q_u8(rows[0], rows[1])),
                              vreinterpretq_u16_u8(vzip2q_u8(rows[2], rows[3]))};
-  groups[0] = vreinterpretq_u8_u16(vzip1q_u16(low[0], low[1]));
-  groups[1] = vreinterpretq_u8_u16(vzip2q_u16(low[0], low[1]));
-  groups[2] = vreinterpretq_u8_u16(vzip1q_u16(high[0], high[1]));
-  groups[3] = vreinterpretq_u8_u16(vzip2q_u16(high[0], high[1]));
+  quads[0] = vreinterpretq_u8_u16(vzip1q_u16(low[0], low[1]));
+  quads[1] = vreinterpretq_u8_u16(vzip2q_u16(low[0], low[1]));
+  quads[2] = vreinterpretq_u8_u16(vzip1q_u16(high[0], high[1]));
+  quads[3] = vreinterpretq_u8_u16(vzip2q_u16(high[0], high[1]));
 }
 
 KERNELS_ALWAYS_INLINE inline Ints rounded(Ints sums, const float* scales, const float* offsets, const ByteRange& to) {
@@ -149,10 +149,10 @@ KERNELS_ALWAYS_INLINE inline Ints rounded(Ints sums, const float* scales, const 
   return vcvtnq_s32_f32(vminq_f32(vmaxq_f32(x, vdupq_n_f32(to.min)), vdupq_n_f32(to.max)));
 }
 
-#define KERNELS_ROUNDS_ON_LINES
+#define KERNELS_ROUNDS_AFFINE
 
-KERNELS_ALWAYS_INLINE inline Ints rounded_on_line(Ints sums, const float* scales, const float* offsets,
-                                                  float line_scale, float line_offset, const ByteRange& to) {
+KERNELS_ALWAYS_INLINE inline Ints rounded_affine(Ints sums, const float* scales, const float* offsets, float line_scale,
+                                                 float line_offset, const ByteRange& to) {
   const float32x4_t x = vrndnq_f32(vfmaq_f32(vld1q_f32(offsets), vcvtq_f32_s32(sums), vld1q_f32(scales)));
   const float32x4_t y = vfmaq_f32(vdupq_n_f32(line_offset), x, vdupq_n_f32(line_scale));
   return vcvtnq_s32_f32(vminq_f32(vmaxq_f32(y, vdupq_n_f32(to.min)), vdupq_n_f32(to.max)));

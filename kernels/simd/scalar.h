@@ -33,10 +33,10 @@ inline Ints add_products(Ints sums, const Bytes& x, const Bytes& weights) {
   return sums;
 }
 
-inline void interleave(const Bytes (&rows)[4], Bytes (&groups)[4]) {
+inline void interleave(const Bytes (&rows)[4], Bytes (&quads)[4]) {
   for (int i = 0; i < 16; ++i) {
     for (int j = 0; j < 4; ++j) {
-      groups[i / 4].lanes[i % 4 * 4 + j] = rows[j].lanes[i];
+      quads[i / 4].lanes[i % 4 * 4 + j] = rows[j].lanes[i];
     }
   }
 }

@@ -113,9 +113,9 @@ KERNELS_ALWAYS_INLINE inline void load_chars(const void* from, Vector<float> (&t
   std::memcpy(to, floats, sizeof(floats));
 }
 
-/// Converts 32 signed 4-bit integers, each stored with an offset of 8, to floats: the lower halves of 16 bytes, then
-/// the higher halves.
-KERNELS_ALWAYS_INLINE inline void load_halves(const void* from, Vector<float> (&to)[32 / kLanes<float>]) {
+/// Converts 32 signed 4-bit integers, each stored with an offset of 8, to floats: the lower nibbles of 16 bytes, then
+/// the higher nibbles.
+KERNELS_ALWAYS_INLINE inline void load_nibbles(const void* from, Vector<float> (&to)[32 / kLanes<float>]) {
   float floats[32];
   const auto* const bytes = static_cast<const uint8_t*>(from);
   for (int i = 0; i < 16; ++i) {
@@ -127,15 +127,15 @@ KERNELS_ALWAYS_INLINE inline void load_halves(const void* from, Vector<float> (&
 
 #endif
 
-/// The number of bytes in a group. The products of a group are added to one 32-bit sum.
-inline constexpr int64_t kGroupBytes = 4;
+/// The number of bytes in a quad. The products of a quad are added to one 32-bit sum.
+inline constexpr int64_t kQuadBytes = 4;
 
 /// The number of 32-bit integers in a vector.
-inline constexpr int64_t kIntLanes = kByteLanes / kGroupBytes;
+inline constexpr int64_t kIntLanes = kByteLanes / kQuadBytes;
 
-KERNELS_ALWAYS_INLINE inline Bytes repeat_group(uint32_t group) {
-  const auto groups = broadcast<Vector<uint32_t, kByteLanes>>(group);
-  return load_as<Bytes>(&groups);
+KERNELS_ALWAYS_INLINE inline Bytes repeat_quad(uint32_t quad) {
+  const auto quads = broadcast<Vector<uint32_t, kByteLanes>>(quad);
+  return load_as<Bytes>(&quads);
 }
 
 /// Whether add_products() reads signed bytes x. On other sets, x is unsigned.
@@ -146,16 +146,16 @@ inline constexpr bool kMultipliesSignedBytes = false;
 #endif
 
 /// The bits to flip in unsigned bytes x before add_products(). If the products are of signed bytes, the flip subtracts
-/// 128 from x. The sums then lack 128 times the weights, which lacking_sums() returns.
+/// 128 from x. Add the zero-point correction afterwards, 128 times the sum of the weights: lacking_sums() returns it.
 inline constexpr uint8_t kFlippedBits = kMultipliesSignedBytes ? 0x80 : 0;
 
 #if defined(KERNELS_MULTIPLIES_SIGNED_BYTES)
 
-/// Returns the sums of the groups of `count` vectors of weights, `stride` bytes apart.
+/// Returns the sums of the quads of `count` vectors of weights, `stride` bytes apart.
 KERNELS_ALWAYS_INLINE inline Ints sums_of_weights(const char* weights, int64_t stride, int64_t count) {
   Ints sums = {};
   for (int64_t i = 0; i < count; ++i) {
-    sums = add_products(sums, repeat_group(0x01010101u), load_as<Bytes>(weights + i * stride));
+    sums = add_products(sums, repeat_quad(0x01010101u), load_as<Bytes>(weights + i * stride));
   }
   return sums;
 }
@@ -173,13 +173,13 @@ KERNELS_ALWAYS_INLINE inline Ints lacking_sums([[maybe_unused]] const char* weig
 #endif
 }
 
-/// 16 times the signed 4-bit integers in the lower and in the higher halves of bytes.
-struct Halves {
+/// 16 times the signed 4-bit integers in the lower and in the higher nibbles of bytes.
+struct Nibbles {
   Bytes lower;
   Bytes higher;
 };
 
-KERNELS_ALWAYS_INLINE inline Halves halves_of(Bytes x) {
+KERNELS_ALWAYS_INLINE inline Nibbles nibbles_of(Bytes x) {
   constexpr uint64_t kHigher = 0xF0F0F0F0F0F0F0F0u;
   using Words = Vector<uint64_t, kByteLanes>;
   Words lower = load_as<Words>(&x);

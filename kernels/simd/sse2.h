@@ -14,10 +14,10 @@ using Bytes = __m128i;
 using Ints = __m128i;
 inline constexpr int64_t kByteLanes = 16;
 
-// Products of bytes are products of 16-bit halves of groups: the even bytes' and the odd bytes'.
-#define KERNELS_MULTIPLIES_HALVES
+// Products of bytes are products of shorts: of the even bytes of quads, and of the odd bytes.
+#define KERNELS_MULTIPLIES_SHORTS
 
-/// The unsigned bytes 0 and 2 of each group, or 1 and 3, as 16-bit integers.
+/// The unsigned bytes 0 and 2 of each quad, or 1 and 3, as 16-bit integers.
 KERNELS_ALWAYS_INLINE inline Bytes even_bytes(Bytes x) { return _mm_and_si128(x, _mm_set1_epi16(0xFF)); }
 KERNELS_ALWAYS_INLINE inline Bytes odd_bytes(Bytes x) { return _mm_srli_epi16(x, 8); }
 
@@ -26,7 +26,7 @@ KERNELS_ALWAYS_INLINE inline Bytes even_chars(Bytes x) { return _mm_srai_epi16(_
 KERNELS_ALWAYS_INLINE inline Bytes odd_chars(Bytes x) { return _mm_srai_epi16(x, 8); }
 
 /// Adds to each 32-bit sum the products of its two 16-bit integers.
-KERNELS_ALWAYS_INLINE inline Ints add_half_products(Ints sums, Bytes x, Bytes weights) {
+KERNELS_ALWAYS_INLINE inline Ints add_short_products(Ints sums, Bytes x, Bytes weights) {
   sums = _mm_add_epi32(sums, _mm_madd_epi16(x, weights));
   // The compiler must not add products of several steps first, because their sums would leave too few registers.
   asm("" : "+x"(sums));
@@ -38,13 +38,13 @@ KERNELS_ALWAYS_INLINE inline Ints add_products(Ints sums, Bytes x, Bytes weights
                                            _mm_madd_epi16(odd_bytes(x), odd_chars(weights))));
 }
 
-KERNELS_ALWAYS_INLINE inline void interleave(const Bytes (&rows)[4], Bytes (&groups)[4]) {
+KERNELS_ALWAYS_INLINE inline void interleave(const Bytes (&rows)[4], Bytes (&quads)[4]) {
   const __m128i low[] = {_mm_unpacklo_epi8(rows[0], rows[1]), _mm_unpacklo_epi8(rows[2], rows[3])};
   const __m128i high[] = {_mm_unpackhi_epi8(rows[0], rows[1]), _mm_unpackhi_epi8(rows[2], rows[3])};
-  groups[0] = _mm_unpacklo_epi16(low[0], low[1]);
-  groups[1] = _mm_unpackhi_epi16(low[0], low[1]);
-  groups[2] = _mm_unpacklo_epi16(high[0], high[1]);
-  groups[3] = _mm_unpackhi_epi16(high[0], high[1]);
+  quads[0] = _mm_unpacklo_epi16(low[0], low[1]);
+  quads[1] = _mm_unpackhi_epi16(low[0], low[1]);
+  quads[2] = _mm_unpacklo_epi16(high[0], high[1]);
+  quads[3] = _mm_unpackhi_epi16(high[0], high[1]);
 }
 
 KERNELS_ALWAYS_INLINE inline Ints rounded(Ints sums, const float* scales, const float* offsets, const ByteRange& to) {

@@ -36,6 +36,7 @@ FLOORS: tuple[tuple[str, ...], ...] = (
         "kernels/convolution",
         "kernels/fixed",
         "kernels/quantize",
+        "kernels/recurrent",
         "rules/private/providers",
         "rules/private/toolchains",
         "runtime/probe",

@@ -71,15 +71,15 @@ def _of_product(program: ExportedProgram, node: Node, product: Mm[Node]) -> tupl
 
 def _packed(weight: affine.Weight) -> torch.Tensor | None:
     """Returns the weight packed for the operator; None if the operator does not support the weight."""
-    if weight.bits == 4 and weight.group_size % packing.BLOCK_OF_HALVES == 0:
-        return packing.pack_halves(weight.integers)
+    if weight.bits == 4 and weight.group_size % packing.BLOCK_OF_NIBBLES == 0:
+        return packing.pack_nibbles(weight.integers)
     is_taken = weight.scale.shape[1] == 1 or weight.group_size % _GROUP_MULTIPLE == 0
     return weight.integers if is_taken else None
 
 
 @implements(WeightOnlyLinear)
 def weight_only_linear(call: WeightOnlyLinear[torch.Tensor]) -> torch.Tensor:
-    integers = packing.unpack_halves(call.weight) if call.weight.dtype == torch.uint8 else call.weight
+    integers = packing.unpack_nibbles(call.weight) if call.weight.dtype == torch.uint8 else call.weight
     values = integers * call.scale.repeat_interleave(integers.shape[1] // call.scale.shape[1], 1)
     bias = None if call.bias is None else call.bias.float()
     return functional.linear(call.input.float(), values, bias).to(call.input.dtype)

@@ -4,11 +4,11 @@
 #include <cstdint>
 
 #include "kernels/convolution/packed/depthwise.h"
-#include "kernels/convolution/packed/float_rows.h"
 #include "kernels/convolution/packed/indirection.h"
 #include "kernels/convolution/packed/operands.h"
 #include "kernels/convolution/packed/plan.h"
 #include "kernels/convolution/packed/strip.h"
+#include "kernels/gemm/reduced_rows.h"
 #include "kernels/parallel/parallel_for.h"
 
 namespace rules_executorch::kernels::packed {
@@ -29,7 +29,7 @@ class PackedConvolution {
     const int64_t units = plan_.blocks * plan_.block_units();
     parallel_for_with_thread(0, plan_.parts, 1, [&](int64_t thread, int64_t first, int64_t last) {
       for (int64_t part = first; part < last; ++part) {
-        compute_part(plan_.place_at(part * units / plan_.parts), plan_.place_at((part + 1) * units / plan_.parts),
+        compute_part(plan_.position_at(part * units / plan_.parts), plan_.position_at((part + 1) * units / plan_.parts),
                      scratch_of(scratch, thread));
       }
     });
@@ -48,8 +48,8 @@ class PackedConvolution {
     std::fill_n(scratch.zeros, geometry.channels, 0.0f);
     if constexpr (!kIsFloat) {
       if (geometry.is_depthwise) {
-        float* const biases = scratch.weights + plan_.places * geometry.out_channels;
-        load_row(operands_.weight, scratch.weights, plan_.places * geometry.out_channels);
+        float* const biases = scratch.weights + plan_.taps * geometry.out_channels;
+        load_row(operands_.weight, scratch.weights, plan_.taps * geometry.out_channels);
         std::fill_n(biases, geometry.out_channels, 0.0f);
         if (operands_.bias != nullptr) {
           load_row(operands_.bias, biases, geometry.out_channels);
@@ -58,18 +58,18 @@ class PackedConvolution {
     }
   }
 
-  void compute_part(const Place& first, const Place& last, const Scratch& scratch) const {
+  void compute_part(const WorkPosition& first, const WorkPosition& last, const Scratch& scratch) const {
     if (scratch.filled->count == 0) {
       fill_constants(scratch);
     }
     for (int64_t index = first.block; index <= last.block && index < plan_.blocks; ++index) {
-      compute_block(plan_.block_at(index), index == first.block ? first : Place{index, 0, 0},
-                    index == last.block ? last : Place{index, plan_.block_strips(), 0}, scratch);
+      compute_block(plan_.block_at(index), index == first.block ? first : WorkPosition{index, 0, 0},
+                    index == last.block ? last : WorkPosition{index, plan_.block_strips(), 0}, scratch);
     }
   }
 
-  /// Computes the part of a block from the place `begin` to the place `end` (exclusive).
-  void compute_block(Block block, const Place& begin, const Place& end, const Scratch& scratch) const {
+  /// Computes the part of a block from the position `begin` to the position `end` (exclusive).
+  void compute_block(Block block, const WorkPosition& begin, const WorkPosition& end, const Scratch& scratch) const {
     // The pixels from the first tile of the first strip to the last tile of the last strip.
     int64_t from = begin.tile * plan_.tile_pixels;
     int64_t to = end.tile > 0 ? std::min(end.tile * plan_.tile_pixels, block.count) : block.count;

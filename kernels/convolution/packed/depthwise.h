@@ -5,10 +5,11 @@
 
 #include "kernels/convolution/image_geometry.h"
 #include "kernels/convolution/packed/depthwise_tile.h"
-#include "kernels/convolution/packed/float_rows.h"
 #include "kernels/convolution/packed/float_tile.h"
+#include "kernels/convolution/packed/floats.h"
 #include "kernels/convolution/packed/operands.h"
 #include "kernels/convolution/packed/plan.h"
+#include "kernels/gemm/reduced_rows.h"
 #include "kernels/math/divide_up.h"
 #include "kernels/simd/width.h"
 
@@ -26,8 +27,8 @@ class DepthwiseLoops {
 
   void compute(const Block& block, int64_t from, int64_t to, const Scratch& scratch) const {
     TileArgs tile{};
-    tile.place_stride = plan_.place_stride;
-    tile.places = plan_.places;
+    tile.tap_stride = plan_.tap_stride;
+    tile.taps = plan_.taps;
     tile.depth = geometry_.out_channels;
     tile.weight_stride = geometry_.out_channels;
     tile.residual_stride = geometry_.out_channels;
@@ -39,7 +40,7 @@ class DepthwiseLoops {
       tile.bias = operands_.bias != nullptr ? operands_.bias : scratch.zeros;
     } else {
       tile.weight = scratch.weights;
-      tile.bias = scratch.weights + plan_.places * geometry_.out_channels;
+      tile.bias = scratch.weights + plan_.taps * geometry_.out_channels;
     }
     if constexpr (kIsFloat) {
       if (has_neighbors()) {
@@ -111,14 +112,14 @@ class DepthwiseLoops {
   void compute_few(const Block& block, int64_t first, int64_t count, const float* const* pixels,
                    const TileArgs& shape) const {
     const float* met[9 * kDepthwisePixels];
-    for (int64_t place = 0; place < plan_.places; ++place) {
+    for (int64_t tap = 0; tap < plan_.taps; ++tap) {
       for (int64_t i = 0; i < kDepthwisePixels; ++i) {
-        met[place * kDepthwisePixels + i] = pixels[place * plan_.place_stride + first + std::min(i, count - 1)];
+        met[tap * kDepthwisePixels + i] = pixels[tap * plan_.tap_stride + first + std::min(i, count - 1)];
       }
     }
     TileArgs tile = tile_at(block, first, pixels, shape);
     tile.pixels = met;
-    tile.place_stride = kDepthwisePixels;
+    tile.tap_stride = kDepthwisePixels;
     tile.pixel_count = count;
     sum_depthwise<float>(tile);
     activate(tile, 0, geometry_.channels);

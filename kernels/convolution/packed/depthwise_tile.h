@@ -4,8 +4,8 @@
 #include <cstdint>
 #include <utility>
 
-#include "kernels/convolution/packed/float_rows.h"
 #include "kernels/convolution/packed/float_tile.h"
+#include "kernels/convolution/packed/floats.h"
 #include "kernels/gemm/loaded_elements.h"
 #include "kernels/simd/simd.h"
 
@@ -18,9 +18,9 @@ inline constexpr int kDepthwisePixels = 4;
 template <typename P, int kVectors, int... I>
 inline void sum_channels(const TileArgs& tile, int64_t channel, std::integer_sequence<int, I...> all) {
   Floats sums[] = {((void)I, Floats{})...};
-  for (int64_t place = 0; place < tile.places; ++place) {
-    const float* const* const pixels = tile.pixels + place * tile.place_stride;
-    const float* const weight = tile.weight + place * tile.weight_stride + channel;
+  for (int64_t tap = 0; tap < tile.taps; ++tap) {
+    const float* const* const pixels = tile.pixels + tap * tile.tap_stride;
+    const float* const weight = tile.weight + tap * tile.weight_stride + channel;
     const Floats row[] = {simd::load(weight + I % kVectors * kLanes)...};
     const P* const in[] = {reinterpret_cast<const P*>(pixels[I / kVectors]) + channel...};
     ((sums[I] += load_elements(in[I] + I % kVectors * kLanes) * row[I]), ...);
@@ -45,9 +45,9 @@ void sum_depthwise(const TileArgs& tile) {
     for (int64_t i = 0; i < tile.pixel_count; ++i) {
       float sum =
           tile.bias[channel] + (tile.residual != nullptr ? tile.residual[i * tile.residual_stride + channel] : 0);
-      for (int64_t place = 0; place < tile.places; ++place) {
-        const auto* const in = reinterpret_cast<const P*>(tile.pixels[place * tile.place_stride + i]);
-        sum += load_element(in + channel) * tile.weight[place * tile.weight_stride + channel];
+      for (int64_t tap = 0; tap < tile.taps; ++tap) {
+        const auto* const in = reinterpret_cast<const P*>(tile.pixels[tap * tile.tap_stride + i]);
+        sum += load_element(in + channel) * tile.weight[tap * tile.weight_stride + channel];
       }
       const float raised = sum < tile.minimum ? tile.minimum : sum;
       tile.out[i * tile.out_stride + channel] = raised > tile.maximum ? tile.maximum : raised;
@@ -78,11 +78,11 @@ void sum_neighbors(const TileArgs (&tiles)[kRows], int64_t row_pixels, int64_t c
       // The input pointer is that of the first pixel whose kernel covers the input, or of the last pixel.
       const int first_y = std::min(row / kStride, kRows - 1);
       const float* const* const pixels =
-          tile.pixels + (row - first_y * kStride) * kKernel * tile.place_stride + first_y * row_pixels;
+          tile.pixels + (row - first_y * kStride) * kKernel * tile.tap_stride + first_y * row_pixels;
 #pragma GCC unroll 9
       for (int column = 0; column < kColumns; ++column) {
         const int first_x = std::min(column / kStride, kDepthwisePixels - 1);
-        const Floats in = simd::load(pixels[(column - first_x * kStride) * tile.place_stride + first_x] + channel);
+        const Floats in = simd::load(pixels[(column - first_x * kStride) * tile.tap_stride + first_x] + channel);
 #pragma GCC unroll 2
         for (int y = 0; y < kRows; ++y) {
           const int kernel_y = row - y * kStride;

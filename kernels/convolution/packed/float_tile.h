@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <utility>
 
-#include "kernels/convolution/packed/float_rows.h"
+#include "kernels/convolution/packed/floats.h"
 #include "kernels/gemm/element_products.h"
 #include "kernels/gemm/float_panels.h"
 #include "kernels/gemm/layouts.h"
@@ -24,10 +24,10 @@ static_assert(kStripColumns % kTileChannels == 0 && (kSpansPanels || kTileChanne
 
 /// The operands of a tile of sums. Biases and residuals are added and bounds are applied before the sums are stored.
 struct TileArgs {
-  const float* const* pixels;  // for each place, pointers to the inputs of all pixels of the block
-  int64_t place_stride;
-  int64_t places;
-  int64_t depth;        // contiguous inputs at each place
+  const float* const* pixels;  // for each tap, pointers to the inputs of all pixels of the block
+  int64_t tap_stride;
+  int64_t taps;
+  int64_t depth;        // contiguous inputs at each tap
   int64_t first;        // the first of these inputs
   const float* weight;  // a row for each input
   int64_t weight_stride;
@@ -107,8 +107,8 @@ inline void sum_pixels(const TileArgs& tile, std::integer_sequence<int, I...> al
   const int64_t vector_stride = kOfVector == kFloatPanelColumns ? tile.panel_stride : kOfVector;
   const float* weight = tile.weight;
   const float* next = tile.next_weight;
-  for (int64_t place = 0; place < tile.places; ++place) {
-    const float* const* const pixels = tile.pixels + place * tile.place_stride;
+  for (int64_t tap = 0; tap < tile.taps; ++tap) {
+    const float* const* const pixels = tile.pixels + tap * tile.tap_stride;
     const float* const in[] = {pixels[I / kVectors] + tile.first...};
     int64_t p = 0;
 #if defined(KERNELS_MULTIPLIES_BY_ELEMENT)

@@ -5,11 +5,11 @@
 #include <cstring>
 #include <type_traits>
 
-#include "kernels/convolution/packed/float_rows.h"
 #include "kernels/convolution/packed/float_tile.h"
 #include "kernels/convolution/packed/plan.h"
 #include "kernels/copy/transposition.h"
 #include "kernels/gemm/loaded_elements.h"
+#include "kernels/gemm/reduced_rows.h"
 #include "kernels/math/vectorize.h"
 
 namespace rules_executorch::kernels::packed {
@@ -22,16 +22,16 @@ class Indirection {
  public:
   Indirection(const Plan& plan, const E* in) : plan_(plan), geometry_(plan.geometry), in_(in) {}
 
-  /// Fills the indirection buffer of a block: for each place, pointers to the inputs of all pixels.
+  /// Fills the indirection buffer of a block: for each tap, pointers to the inputs of all pixels.
   void fill_indirection(const Block& block, const Scratch& scratch) const {
     if (plan_.is_copied()) {
       fill_from_copy(block, scratch.pixels, scratch.copied);
     } else {
       fill_in_place(block, scratch.pixels, scratch.zeros);
     }
-    for (int64_t place = 0; place < plan_.places; ++place) {
+    for (int64_t tap = 0; tap < plan_.taps; ++tap) {
       // Tiles with fewer pixels compute the last pixel again.
-      const float** const all = scratch.pixels + place * plan_.place_stride + block.count;
+      const float** const all = scratch.pixels + tap * plan_.tap_stride + block.count;
       std::fill_n(all, kTilePixels, all[-1]);
     }
   }
@@ -77,14 +77,14 @@ class Indirection {
                  copied + (kernel_z * in_rows + row) * row_size);
       }
     }
-    for (int64_t place = 0; place < plan_.places; ++place) {
-      const int64_t kernel_row = plan_.is_merged ? place : place / geometry_.x.kernel_size;
-      const int64_t kernel_x = plan_.is_merged ? 0 : place % geometry_.x.kernel_size;
+    for (int64_t tap = 0; tap < plan_.taps; ++tap) {
+      const int64_t kernel_row = plan_.is_merged ? tap : tap / geometry_.x.kernel_size;
+      const int64_t kernel_x = plan_.is_merged ? 0 : tap % geometry_.x.kernel_size;
       const int64_t kernel_z = kernel_row / geometry_.y.kernel_size;
       const int64_t in_row = kernel_z * in_rows + kernel_row % geometry_.y.kernel_size * geometry_.y.dilation;
       const float* const start = copied + in_row * row_size + kernel_x * geometry_.x.dilation * plan_.channels;
       for (int64_t i = 0, row = 0; i < block.count; i += columns, ++row) {
-        note(pixels + place * plan_.place_stride + i, std::min(columns, block.count - i),
+        note(pixels + tap * plan_.tap_stride + i, std::min(columns, block.count - i),
              start + row * geometry_.y.stride * row_size, geometry_.x.stride * plan_.channels);
       }
     }
@@ -173,15 +173,15 @@ class Indirection {
     for (int64_t i = 0; i < block.count;) {
       const Position first = position_of(block.first + i);
       const int64_t count = std::min(block.count - i, geometry_.x.out_size - first.x);
-      const float** place = pixels + i;
+      const float** tap = pixels + i;
       for (int64_t kernel_z = 0; kernel_z < geometry_.z.kernel_size; ++kernel_z) {
         const E* const slice = slice_at(first.slice, kernel_z);
         for (int64_t kernel_y = 0; kernel_y < geometry_.y.kernel_size; ++kernel_y) {
           const int64_t y = geometry_.y.first_input(first.y) + kernel_y * geometry_.y.dilation;
           const bool is_inside = slice != nullptr && y >= 0 && y < geometry_.y.in_size;
           const E* const row = is_inside ? slice + y * geometry_.in_row_stride : nullptr;
-          for (int64_t kernel_x = 0; kernel_x < geometry_.x.kernel_size; ++kernel_x, place += plan_.place_stride) {
-            fill_row(row, geometry_.x.first_input(first.x) + kernel_x * geometry_.x.dilation, count, place, zeros);
+          for (int64_t kernel_x = 0; kernel_x < geometry_.x.kernel_size; ++kernel_x, tap += plan_.tap_stride) {
+            fill_row(row, geometry_.x.first_input(first.x) + kernel_x * geometry_.x.dilation, count, tap, zeros);
           }
         }
       }
@@ -189,7 +189,7 @@ class Indirection {
     }
   }
 
-  /// Writes pointers to the inputs of `count` pixels at a place. `first_x` is the input of the first one in a row of
+  /// Writes pointers to the inputs of `count` pixels at a tap. `first_x` is the input of the first one in a row of
   /// the input. Without a row, all inputs are 0.
   void fill_row(const E* row, int64_t first_x, int64_t count, const float** pixels, const float* zeros) const {
     if (row == nullptr) {

@@ -4,7 +4,7 @@
 #include <type_traits>
 
 #include "kernels/convolution/epilogue.h"
-#include "kernels/convolution/packed/float_rows.h"
+#include "kernels/gemm/reduced_rows.h"
 
 namespace rules_executorch::kernels::packed {
 

@@ -3,10 +3,10 @@
 #include <algorithm>
 
 #include "kernels/convolution/packed/depthwise_tile.h"
-#include "kernels/convolution/packed/float_rows.h"
 #include "kernels/convolution/packed/float_tile.h"
 #include "kernels/gemm/float_panels.h"
 #include "kernels/gemm/layouts.h"
+#include "kernels/gemm/reduced_rows.h"
 #include "kernels/math/divide_up.h"
 #include "kernels/parallel/grain.h"
 #include "kernels/parallel/parallel_for.h"
@@ -15,7 +15,7 @@ namespace rules_executorch::kernels::packed {
 namespace {
 
 /// The largest number of entries of the indirection buffer of a block, and the largest number of pixels of a block.
-constexpr int64_t kPlaces = 4096;
+constexpr int64_t kTaps = 4096;
 constexpr int64_t kBlockPixels = 512;
 /// The number of inputs of a block that are converted to floats. They stay in the L2 cache.
 constexpr int64_t kConverted = 65536;
@@ -48,15 +48,15 @@ void choose_input(Plan& plan) {
                                                : InputMode::kInPlace;
 }
 
-/// Counts the places of a pixel, and the words at each of them.
-void count_places(Plan& plan) {
+/// Counts the taps of a pixel, and the words at each of them.
+void count_taps(Plan& plan) {
   const Geometry& geometry = plan.geometry;
   const int64_t columns = geometry.x.kernel_size;
-  // If the pixels of a kernel row are contiguous in the copy, they are one place.
+  // If the pixels of a kernel row are contiguous in the copy, they are one tap.
   plan.is_merged = plan.is_copied() && geometry.groups == 1 && geometry.x.dilation == 1;
-  plan.places = geometry.kernel_positions() / (plan.is_merged ? columns : 1);
+  plan.taps = geometry.kernel_positions() / (plan.is_merged ? columns : 1);
   plan.depth = geometry.is_depthwise ? 1 : plan.channels / geometry.groups * (plan.is_merged ? columns : 1);
-  const int64_t position_rows = plan.places * plan.depth / geometry.kernel_positions();
+  const int64_t position_rows = plan.taps * plan.depth / geometry.kernel_positions();
   plan.panel_rows = geometry.positions * position_rows;
   plan.first_row = geometry.first_position * position_rows;
 }
@@ -66,7 +66,7 @@ int64_t divide_pixels(Plan& plan) {
   const Geometry& geometry = plan.geometry;
   const int64_t row = geometry.x.out_size;
   const int64_t most_converted = plan.converts() ? kConverted / (plan.channels * geometry.z.kernel_size) : kBlockPixels;
-  const int64_t most = std::max<int64_t>(std::min({kBlockPixels, kPlaces / plan.places, most_converted}) / 8 * 8, 8);
+  const int64_t most = std::max<int64_t>(std::min({kBlockPixels, kTaps / plan.taps, most_converted}) / 8 * 8, 8);
   plan.has_rows = plan.is_copied() || geometry.is_transposed || row > most;
   if (!plan.has_rows) {
     plan.row_blocks = 1;
@@ -86,39 +86,39 @@ int64_t divide_pixels(Plan& plan) {
                           : 0;
 }
 
-/// Gives each kind of scratch memory a place. `copied` is the number of words of a block's copied inputs.
+/// Gives each kind of scratch memory an offset. `copied` is the number of words of a block's copied inputs.
 void lay_out_scratch(Plan& plan, int64_t copied) {
   const Geometry& geometry = plan.geometry;
   const bool is_float = geometry.type == ScalarType::Float;
   int64_t weights = 0;
   int64_t sums = 0;
   if (!is_float && geometry.is_depthwise) {
-    weights = (plan.places + 1) * geometry.out_channels;  // with the biases
+    weights = (plan.taps + 1) * geometry.out_channels;    // with the biases
     sums = 2 * kDepthwisePixels * geometry.out_channels;  // with the residuals
   } else if (!is_float) {
     weights = plan.converts() ? kDepth * kStripColumns : 0;
     sums = plan.block_pixels * kStripColumns;
   }
   int64_t end = 0;
-  const auto place = [&](int64_t count, int64_t element_size) {
+  const auto take = [&](int64_t count, int64_t element_size) {
     constexpr int64_t kCacheLine = 64;
     const int64_t start = end;
     end += divide_up(count * element_size, kCacheLine) * kCacheLine;
     return start;
   };
-  plan.scratch.filled = place(1, sizeof(Block));
-  plan.scratch.pixels = place(plan.place_stride * plan.places, sizeof(const float*));
-  plan.scratch.zeros = place(geometry.channels, sizeof(float));
-  plan.scratch.copied = place(copied, sizeof(float));
-  plan.scratch.weights = place(weights, sizeof(float));
-  plan.scratch.sums = place(sums, sizeof(float));
+  plan.scratch.filled = take(1, sizeof(Block));
+  plan.scratch.pixels = take(plan.tap_stride * plan.taps, sizeof(const float*));
+  plan.scratch.zeros = take(geometry.channels, sizeof(float));
+  plan.scratch.copied = take(copied, sizeof(float));
+  plan.scratch.weights = take(weights, sizeof(float));
+  plan.scratch.sums = take(sums, sizeof(float));
   plan.scratch.size = end;
 }
 
 }  // namespace
 
 Scratch ScratchLayout::at(char* memory) const {
-  const auto floats = [&](int64_t place) { return reinterpret_cast<float*>(memory + place); };
+  const auto floats = [&](int64_t offset) { return reinterpret_cast<float*>(memory + offset); };
   return {reinterpret_cast<Block*>(memory + filled),
           reinterpret_cast<const float**>(memory + pixels),
           floats(zeros),
@@ -131,15 +131,15 @@ Plan make_plan(const Geometry& geometry) {
   Plan plan{};
   plan.geometry = merged(geometry);
   choose_input(plan);
-  count_places(plan);
+  count_taps(plan);
   const int64_t copied = divide_pixels(plan);
   plan.tile_pixels = geometry.is_depthwise ? kDepthwisePixels : kTilePixels;
-  plan.place_stride = plan.block_pixels + kTilePixels;
+  plan.tap_stride = plan.block_pixels + kTilePixels;
   plan.filled_channels = filled_columns(geometry.out_channels / geometry.groups);
   plan.strips = geometry.is_depthwise ? 1 : divide_up(plan.filled_channels, kStripColumns);
   plan.tiles = divide_up(plan.block_pixels, plan.tile_pixels);
   lay_out_scratch(plan, copied);
-  const int64_t products = plan.geometry.out_pixels() * geometry.out_channels * plan.places * plan.depth;
+  const int64_t products = plan.geometry.out_pixels() * geometry.out_channels * plan.taps * plan.depth;
   const int64_t cost = products * (geometry.is_depthwise ? kDepthwiseCost : 1);
   plan.parts = part_count(std::min(plan.blocks * plan.block_units(), cost / kPartProducts));
   plan.threads = std::min(plan.parts, thread_count());
@@ -150,15 +150,15 @@ int64_t Plan::group_units() const { return tiles * (geometry.is_depthwise ? 1 : 
 
 int64_t Plan::block_units() const { return (geometry.is_depthwise ? 1 : geometry.groups) * group_units(); }
 
-Place Plan::place_at(int64_t unit) const {
-  Place place{unit / block_units(), unit % block_units() / group_units() * strips, 0};
+WorkPosition Plan::position_at(int64_t unit) const {
+  WorkPosition position{unit / block_units(), unit % block_units() / group_units() * strips, 0};
   unit %= group_units();
   const int64_t strip_units = tiles * (geometry.is_depthwise ? 1 : kStripColumns / kFloatPanelColumns);
   const int64_t strip = unit / strip_units;
-  place.strip += strip;
-  place.tile =
+  position.strip += strip;
+  position.tile =
       unit % strip_units / (geometry.is_depthwise ? 1 : strip_width(filled_channels, strip) / kFloatPanelColumns);
-  return place;
+  return position;
 }
 
 Block Plan::block_at(int64_t index) const {

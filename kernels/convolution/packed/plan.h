@@ -11,7 +11,7 @@ namespace rules_executorch::kernels::packed {
 inline constexpr int64_t kDepth = 256;
 
 /// A position in the work. The order is: blocks, the strips of all groups of a block, the tiles of a strip.
-struct Place {
+struct WorkPosition {
   int64_t block;
   int64_t strip;  // numbered across all groups
   int64_t tile;
@@ -40,7 +40,7 @@ struct Scratch {
   float* sums;     // that are not stored in the result
 };
 
-/// The places of the scratch memory of a thread, in bytes from its start, and its size.
+/// The offsets of the scratch memory of a thread, in bytes from its start, and its size.
 struct ScratchLayout {
   int64_t filled;
   int64_t pixels;
@@ -61,17 +61,17 @@ struct Plan {
   InputMode input;
   bool has_pairs;      // weights are in pairs: inputs 2 * k and 2 * k + 1 of each output channel are adjacent
   bool counts_pairs;   // words are pairs
-  bool is_merged;      // the pixels of a kernel row are one place
+  bool is_merged;      // the pixels of a kernel row are one tap
   int64_t channels;    // words of a pixel
-  int64_t places;      // kernel positions, for each pixel
-  int64_t depth;       // contiguous words at each place
+  int64_t taps;        // kernel positions, for each pixel
+  int64_t depth;       // contiguous words at each tap
   int64_t panel_rows;  // words of each column of a panel
   int64_t first_row;   // of a panel
   int64_t block_pixels;
   bool has_rows;       // a block is several rows of a slice, or a part of a row
   int64_t row_blocks;  // for each row
   int64_t blocks;
-  int64_t place_stride;  // of the indirection buffer
+  int64_t tap_stride;  // of the indirection buffer
   int64_t filled_channels;
   int64_t strips;  // of a group
   int64_t tile_pixels;
@@ -88,7 +88,7 @@ struct Plan {
   int64_t block_units() const;
   /// The strips of all groups of a block.
   int64_t block_strips() const { return (geometry.is_depthwise ? 1 : geometry.groups) * strips; }
-  Place place_at(int64_t unit) const;
+  WorkPosition position_at(int64_t unit) const;
   Block block_at(int64_t index) const;
 
  private:

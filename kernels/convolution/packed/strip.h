@@ -4,12 +4,13 @@
 #include <cstdint>
 #include <limits>
 
-#include "kernels/convolution/packed/float_rows.h"
 #include "kernels/convolution/packed/float_tile.h"
+#include "kernels/convolution/packed/floats.h"
 #include "kernels/convolution/packed/operands.h"
 #include "kernels/convolution/packed/plan.h"
 #include "kernels/gemm/float_panels.h"
 #include "kernels/gemm/layouts.h"
+#include "kernels/gemm/reduced_rows.h"
 #include "kernels/math/divide_up.h"
 
 namespace rules_executorch::kernels::packed {
@@ -42,12 +43,11 @@ class StripLoops {
     const Target target = target_of(results, to - from);
     const int64_t depth_step =
         plan_.depth > kDepth ? even_size(plan_.depth, kDepth, plan_.has_pairs ? 2 : 1) : plan_.depth;
-    const int64_t place_step = std::max<int64_t>(kDepth / plan_.depth, 1);
-    for (int64_t place = 0; place < plan_.places; place += place_step) {
+    const int64_t tap_step = std::max<int64_t>(kDepth / plan_.depth, 1);
+    for (int64_t tap = 0; tap < plan_.taps; tap += tap_step) {
       for (int64_t first = 0; first < plan_.depth; first += depth_step) {
-        sum_section(
-            {place, std::min(place_step, plan_.places - place), first, std::min(depth_step, plan_.depth - first)},
-            target, from, to);
+        sum_section({tap, std::min(tap_step, plan_.taps - tap), first, std::min(depth_step, plan_.depth - first)},
+                    target, from, to);
       }
     }
     if (!kIsFloat || operands_.epilogue.activation.apply != nullptr) {
@@ -67,14 +67,14 @@ class StripLoops {
     int64_t stride;  // of a pixel
   };
 
-  /// The inputs of each pixel that are summed before a tile is stored: at several places, or a part of one place.
+  /// The inputs of each pixel that are summed before a tile is stored: at several taps, or a part of one tap.
   struct Section {
-    int64_t place;
-    int64_t places;
+    int64_t tap;
+    int64_t taps;
     int64_t first;
     int64_t depth;
 
-    int64_t rows() const { return places * depth; }
+    int64_t rows() const { return taps * depth; }
   };
 
   /// The sums are the results, or floats that are converted to the results.
@@ -93,12 +93,12 @@ class StripLoops {
   }
 
   void sum_section(const Section& section, const Target& target, int64_t from, int64_t to) const {
-    const bool is_first = section.place == 0 && section.first == 0;
-    const bool is_last = section.place + section.places == plan_.places && section.first + section.depth == plan_.depth;
+    const bool is_first = section.tap == 0 && section.first == 0;
+    const bool is_last = section.tap + section.taps == plan_.taps && section.first + section.depth == plan_.depth;
     const int64_t panels = width_ / kFloatPanelColumns;
     TileArgs tile{};
-    tile.place_stride = plan_.place_stride;
-    tile.places = section.places;
+    tile.tap_stride = plan_.tap_stride;
+    tile.taps = section.taps;
     tile.depth = section.depth;
     tile.first = group_ * plan_.depth + section.first;
     tile.out_stride = target.stride;
@@ -112,7 +112,7 @@ class StripLoops {
     for (int64_t i = from, number = 0; i < to; i += kTilePixels, ++number) {
       const int64_t at = (i - from) * target.stride;
       tile.pixel_count = std::min<int64_t>(kTilePixels, to - i);
-      tile.pixels = scratch_.pixels + section.place * plan_.place_stride + i;
+      tile.pixels = scratch_.pixels + section.tap * plan_.tap_stride + i;
       tile.weight = weights;
       tile.bias = is_first ? biases_ : no_biases_;
       tile.out = target.sums + at;
@@ -127,7 +127,7 @@ class StripLoops {
   /// next strip.
   const float* prepare_weights(const Section& section, bool is_last, int64_t tiles_of_panel, TileArgs& tile) const {
     const int64_t k = plan_.panel_rows;
-    const int64_t row = plan_.first_row + section.place * plan_.depth + section.first;
+    const int64_t row = plan_.first_row + section.tap * plan_.depth + section.first;
     const int64_t start = weights_ + row * kFloatPanelColumns;
     if (plan_.converts()) {
       tile.weight = scratch_.weights;

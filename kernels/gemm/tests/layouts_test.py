@@ -221,7 +221,7 @@ class LayoutsTest(absltest.TestCase):
             weight = self.weight(self.size(50), self.size(40), bits=bits)
             packed = packing.panels_of_dynamic_rows(weight, bits)
             unpack = functools.partial(packing.rows_of_dynamic_panels, rows=weight.shape[0], columns=weight.shape[1])
-            name = "copy_dynamic_halves" if bits == 4 else "copy_bytes"
+            name = "copy_dynamic_nibbles" if bits == 4 else "copy_bytes"
             self.check(name, weight, packed, unpack, packed.shape[1], *weight.shape)
             self.check_described("byte_panel", f"dynamic_linear with weights of {bits} bits", weight, packed)
 
@@ -235,9 +235,9 @@ class LayoutsTest(absltest.TestCase):
 
     def test_rows(self) -> None:
         for _ in range(_CASES):
-            weight = self.weight(self.size(50), self.size(4) * packing.BLOCK_OF_HALVES, bits=4)
-            packed = packing.pack_halves(weight)
-            self.check("copy_row_halves", weight, packed, packing.unpack_halves, *weight.shape)
+            weight = self.weight(self.size(50), self.size(4) * packing.BLOCK_OF_NIBBLES, bits=4)
+            packed = packing.pack_nibbles(weight)
+            self.check("copy_row_nibbles", weight, packed, packing.unpack_nibbles, *weight.shape)
             of = "weight_only_linear with weights of 4 bits"
             self.check_described("quantized_row", of, weight + 8, packed)
 

@@ -36,7 +36,7 @@ struct Weight {
   /// The same for 4-bit elements. `half` returns whether an element is in the higher half of its byte. The stored bits
   /// are the value plus `zero`, or a signed integer if `zero` is 0.
   template <typename At, typename Half>
-  void copy_halves(int zero, const At& at, const Half& half) const {
+  void copy_nibbles(int zero, const At& at, const Half& half) const {
     for (int64_t n = 0; n < outputs; ++n) {
       for (int64_t k = 0; k < inputs; ++k) {
         auto* const place = reinterpret_cast<uint8_t*>(packed) + at(n, k);
@@ -135,8 +135,8 @@ void copy_quantized_depthwise(bool packs, char* packed, char* weight, int64_t ch
 }
 
 /// dynamic_linear with 4 bits. `blocks` is the number of blocks of a panel, in bytes.
-void copy_dynamic_halves(bool packs, char* packed, char* weight, int64_t blocks, int64_t outputs, int64_t inputs) {
-  Weight{packs, packed, weight, 1, outputs, inputs}.copy_halves(
+void copy_dynamic_nibbles(bool packs, char* packed, char* weight, int64_t blocks, int64_t outputs, int64_t inputs) {
+  Weight{packs, packed, weight, 1, outputs, inputs}.copy_nibbles(
       0,
       [=](int64_t n, int64_t k) {
         return in_byte_panel(blocks, n, k / kBytePanelRowMultiple * kBytePanelDepth + k % kBytePanelDepth);
@@ -152,9 +152,9 @@ void copy_scales(bool packs, char* packed, char* scales, int64_t outputs, int64_
 }
 
 /// weight_only_linear with 4 bits.
-void copy_row_halves(bool packs, char* packed, char* weight, int64_t outputs, int64_t inputs) {
+void copy_row_nibbles(bool packs, char* packed, char* weight, int64_t outputs, int64_t inputs) {
   constexpr int64_t kBytes = kQuantizedRowBlockBytes;
-  Weight{packs, packed, weight, 1, outputs, inputs}.copy_halves(
+  Weight{packs, packed, weight, 1, outputs, inputs}.copy_nibbles(
       8, [=](int64_t n, int64_t k) { return n * inputs / 2 + k / (2 * kBytes) * kBytes + k % kBytes; },
       [](int64_t k) { return k % (2 * kBytes) >= kBytes; });
 }

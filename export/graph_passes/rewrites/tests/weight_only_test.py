@@ -83,7 +83,7 @@ class WeightOnlyTest(PassTestCase):
         weight = torch.randint(-8, 8, (6, 64)).to(torch.int8)
         x, scale, bias = torch.randn(3, 64), torch.rand(6, 2), torch.randn(6)
         expected = torch.nn.functional.linear(x, weight * scale.repeat_interleave(32, 1), bias)
-        for given in (weight, packing.pack_halves(weight)):
+        for given in (weight, packing.pack_nibbles(weight)):
             torch.testing.assert_close(own(x, given, scale, bias), expected)
 
     def test_leaves_computed_zero_points(self) -> None:

@@ -1,4 +1,4 @@
-#include "kernels/math/table_line.h"
+#include "kernels/math/affine_table.h"
 
 #include <algorithm>
 #include <cmath>
@@ -59,7 +59,7 @@ class Results {
 
 }  // namespace
 
-bool find_line(const uint8_t* table, bool is_signed, int first, int last, TableLine& line) {
+bool find_affine(const uint8_t* table, bool is_signed, int first, int last, AffineTable& line) {
   const Results results(table, is_signed, first, last);
   const int min = results[results.first()];
   const int max = results[results.last()];

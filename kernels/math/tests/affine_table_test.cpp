@@ -1,6 +1,6 @@
 // Compares lines with the tables that they stand for, for random changes of scale.
 
-#include "kernels/math/table_line.h"
+#include "kernels/math/affine_table.h"
 
 #include <gtest/gtest.h>
 
@@ -32,7 +32,7 @@ std::vector<uint8_t> table_of(bool is_signed, const std::function<double(int)>& 
   return table;
 }
 
-void expect_results(const TableLine& line, const std::vector<uint8_t>& table, int first, int last) {
+void expect_results(const AffineTable& line, const std::vector<uint8_t>& table, int first, int last) {
   for (int x = first; x <= last; ++x) {
     const float y = static_cast<float>(x) * line.scale + line.offset;
     const float result = std::clamp(std::nearbyint(y), line.min, line.max);
@@ -40,7 +40,7 @@ void expect_results(const TableLine& line, const std::vector<uint8_t>& table, in
   }
 }
 
-TEST(TableLine, ChangesOfScale) {
+TEST(AffineTable, ChangesOfScale) {
   std::mt19937 random;
   std::uniform_real_distribution<double> uniform(0, 1);
   int found = 0;
@@ -59,8 +59,8 @@ TEST(TableLine, ChangesOfScale) {
         is_signed, [&](int x) { return std::clamp((x - from_zero) * scale + to_zero, low, std::max(low, high)); });
     const int first = i % 3 == 0 ? static_cast<int>(any()) : range.least;
     const int last = i % 5 == 0 ? std::max(first, static_cast<int>(any())) : range.most;
-    TableLine line;
-    if (find_line(table.data(), is_signed, first, last, line)) {
+    AffineTable line;
+    if (find_affine(table.data(), is_signed, first, last, line)) {
       ++found;
       EXPECT_GE(line.scale, 0);
       expect_results(line, table, first, last);
@@ -70,7 +70,7 @@ TEST(TableLine, ChangesOfScale) {
   EXPECT_GT(found, kCount * 9 / 10);
 }
 
-TEST(TableLine, TablesWithoutLine) {
+TEST(AffineTable, TablesWithoutLine) {
   std::mt19937 random;
   const std::vector<std::function<double(int)>> functions = {
       [](int x) { return 127 * std::tanh(x / 40.0); },
@@ -81,17 +81,17 @@ TEST(TableLine, TablesWithoutLine) {
       [&random](int) { return static_cast<double>(random() % 256) - 128; },
   };
   for (const auto& function : functions) {
-    TableLine line;
-    EXPECT_FALSE(find_line(table_of(true, function).data(), true, -128, 127, line));
+    AffineTable line;
+    EXPECT_FALSE(find_affine(table_of(true, function).data(), true, -128, 127, line));
   }
 }
 
-TEST(TableLine, OneResult) {
-  TableLine line;
+TEST(AffineTable, OneResult) {
+  AffineTable line;
   const auto table = table_of(false, [](int) { return 200; });
-  ASSERT_TRUE(find_line(table.data(), false, 0, 255, line));
+  ASSERT_TRUE(find_affine(table.data(), false, 0, 255, line));
   expect_results(line, table, 0, 255);
-  ASSERT_TRUE(find_line(table_of(false, [](int x) { return x; }).data(), false, 7, 7, line));
+  ASSERT_TRUE(find_affine(table_of(false, [](int x) { return x; }).data(), false, 7, 7, line));
   EXPECT_EQ(line.min, 7);
   EXPECT_EQ(line.max, 7);
 }

@@ -12,10 +12,7 @@
 #include "kernels/simd/simd.h"
 #include "kernels/tensors/dtype.h"
 
-namespace rules_executorch::kernels::packed {
-
-using Floats = simd::Vector<float>;
-inline constexpr int64_t kLanes = simd::kLanes<float>;
+namespace rules_executorch::kernels {
 
 /// Whether pairs of elements are multiplied without a conversion to float.
 #if defined(KERNELS_MULTIPLIES_PAIRS)
@@ -29,8 +26,9 @@ inline constexpr bool kMultipliesPairs = false;
 /// Converts 16-bit elements to floats.
 template <typename E>
 void load_row(const E* from, float* to, int64_t n) {
+  constexpr int64_t kFloats = simd::kLanes<float>;
   int64_t i = 0;
-  for (; i + kLanes <= n; i += kLanes) {
+  for (; i + kFloats <= n; i += kFloats) {
     simd::store(to + i, load_elements(from + i));
   }
   for (; i < n; ++i) {
@@ -41,17 +39,18 @@ void load_row(const E* from, float* to, int64_t n) {
 /// Rounds floats to 16-bit elements.
 template <typename E>
 void store_row(const float* from, E* to, int64_t n) {
+  [[maybe_unused]] constexpr int64_t kFloats = simd::kLanes<float>;
   int64_t i = 0;
   if constexpr (std::is_same_v<E, BFloat16>) {
 #if defined(KERNELS_STORES_BFLOAT16)
-    for (; i + kLanes <= n; i += kLanes) {
+    for (; i + kFloats <= n; i += kFloats) {
       simd::store_bfloat16(to + i, simd::load(from + i));
     }
 #endif
     vectorized_for(n - i, [=](int64_t j) { to[i + j].x = float_to_bfloat16(from[i + j]); });
   } else {
 #if defined(KERNELS_LOADS_HALF)
-    for (; i + kLanes <= n; i += kLanes) {
+    for (; i + kFloats <= n; i += kFloats) {
       simd::store_half(to + i, simd::load(from + i));
     }
 #endif
@@ -82,4 +81,4 @@ void convert_weights([[maybe_unused]] const E* panel, [[maybe_unused]] bool has_
   }
 }
 
-}  // namespace rules_executorch::kernels::packed
+}  // namespace rules_executorch::kernels
