@@ -16,7 +16,7 @@ from collections.abc import Sequence
 import clang_format
 from absl import app, flags
 
-from tools.lint import bazel_modules, bazel_versions, intrinsics, unit_names
+from tools.lint import bazel_modules, bazel_versions, intrinsics, kernel_words, unit_names
 
 _BUILDIFIER = flags.DEFINE_string("buildifier", None, "The buildifier binary.", required=True)
 _GENERATED = flags.DEFINE_multi_string(
@@ -82,6 +82,7 @@ def main(argv: Sequence[str]) -> None:
     root = pathlib.Path(tree)
     for name, check, endings in (
         ("intrinsics", intrinsics.check, _CPP),
+        ("words of kernels", kernel_words.check, (*_CPP, ".md")),
         ("unit names", unit_names.check, _CPP),
         ("bazel modules", bazel_modules.check, bazel_modules.ENDINGS),
         ("bazel versions", bazel_versions.check, bazel_versions.ENDINGS),
