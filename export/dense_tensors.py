@@ -76,7 +76,7 @@ def lay_out(exported: ExportedProgram) -> ExportedProgram:
     if not any(_unlike(exported, of_inputs=False)):
         return exported
     # flatten() of a channels-last buffer is a copy, and a write to the copy does not reach the buffer. flatten() of a
-    # contiguous buffer is a view. So the calls become functional first, with the strides that the buffer has in PyTorch.
+    # contiguous buffer is a view. So the calls become functional first, with the buffer's strides in PyTorch.
     if any(isinstance(node.target, OpOverload) and node.target._schema.is_mutable for node in _nodes(exported)):
         exported = exported.run_decompositions({})
     # The strides of a tensor that PyTorch views may not allow a view of the contiguous tensor.
@@ -126,8 +126,8 @@ def _lay_out(exported: ExportedProgram, *, of_inputs: bool) -> None:
     for node, spec, tensor, result in _unlike(exported, of_inputs=of_inputs):
         node.meta["val"] = torch.empty_like(node.meta["val"], memory_format=torch.contiguous_format)
         if not of_inputs:
-            result = result.detach()
+            held = result.detach()
             is_parameter = isinstance(tensor, torch.nn.Parameter)
             _held(exported, spec)[spec.target or ""] = (
-                torch.nn.Parameter(result, tensor.requires_grad) if is_parameter else result
+                torch.nn.Parameter(held, tensor.requires_grad) if is_parameter else held
             )

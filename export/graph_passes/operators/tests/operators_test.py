@@ -101,6 +101,9 @@ def _other_calls(x: torch.Tensor) -> Iterator[_Call]:
         names = ("query_by_token", "key_by_token", "value_by_token", "out_by_token")
         yield _Call(calls.OwnScaledDotProductAttention, (x, x, x), dict.fromkeys(names, by_token))
     yield _Call(calls.PackedEmbedding, (packed_linear.pack(torch.rand(9, 4)), x.long(), 9))
+    yield _Call(calls.Activation, (x, "hardswish"))
+    for keeps in (False, True):
+        yield _Call(calls.ImageMean, (x, keeps))
 
 
 def _orders(shape: tuple[int, ...]) -> Iterator[torch.Tensor]:

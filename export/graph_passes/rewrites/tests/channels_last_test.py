@@ -45,7 +45,7 @@ _CARRIERS: Mapping[str, tuple[_Function, ...]] = {
     "aten::clamp": (lambda y: y.clamp(-1, 1),),
     "aten::constant_pad_nd": (lambda y: functional.pad(y, (1, 2, 0, 1)), lambda y: functional.pad(y, (0, 1))),
     "aten::div.Scalar": (lambda y: _ATEN.div.Scalar(y, 2.0),),
-    "aten::div.Tensor": (lambda y: y / (y.abs() + 1),),
+    "aten::div.Tensor": (lambda y: y / (y.abs() + 2),),
     "aten::elu": (functional.elu,),
     "aten::exp": (torch.exp,),
     "aten::gelu": (functional.gelu,),
