@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import itertools
 import operator
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from typing import Any
 
@@ -78,6 +79,7 @@ def lay_out(exported: ExportedProgram) -> ExportedProgram:
     # flatten() of a channels-last buffer is a copy, and a write to the copy does not reach the buffer. flatten() of a
     # contiguous buffer is a view. So the calls become functional first, with the buffer's strides in PyTorch.
     if any(isinstance(node.target, OpOverload) and node.target._schema.is_mutable for node in _nodes(exported)):
+        _separate(exported)
         exported = exported.run_decompositions({})
     # The strides of a tensor that PyTorch views may not allow a view of the contiguous tensor.
     for node in _nodes(exported):
@@ -85,6 +87,19 @@ def lay_out(exported: ExportedProgram) -> ExportedProgram:
             node.target = torch.ops.aten.reshape.default
     _lay_out(exported, of_inputs=False)
     return exported
+
+
+def _separate(exported: ExportedProgram) -> None:
+    """Gives parts of one memory, such as `memory[::2]` and `memory[1::2]`, a memory each, with their strides.
+
+    PyTorch does not make writes to such parts functional. A program has the parts apart.
+    """
+    state = [(spec, tensor) for _, spec, tensor, _ in _unlike(exported, of_inputs=False)]
+    shared = Counter(tensor.untyped_storage().data_ptr() for _, tensor in state)
+    for spec, tensor in state:
+        if shared[tensor.untyped_storage().data_ptr()] > 1 and torch._debug_has_internal_overlap(tensor) != 1:
+            own = torch.empty_strided(tensor.size(), tensor.stride(), dtype=tensor.dtype)
+            _hold(exported, spec, tensor, own.copy_(tensor.detach()))
 
 
 def _nodes(exported: ExportedProgram) -> Iterator[Node]:
@@ -126,8 +141,9 @@ def _lay_out(exported: ExportedProgram, *, of_inputs: bool) -> None:
     for node, spec, tensor, result in _unlike(exported, of_inputs=of_inputs):
         node.meta["val"] = torch.empty_like(node.meta["val"], memory_format=torch.contiguous_format)
         if not of_inputs:
-            held = result.detach()
-            is_parameter = isinstance(tensor, torch.nn.Parameter)
-            _held(exported, spec)[spec.target or ""] = (
-                torch.nn.Parameter(held, tensor.requires_grad) if is_parameter else held
-            )
+            _hold(exported, spec, tensor, result.detach())
+
+
+def _hold(exported: ExportedProgram, spec: InputSpec, before: torch.Tensor, now: torch.Tensor) -> None:
+    is_parameter = isinstance(before, torch.nn.Parameter)
+    _held(exported, spec)[spec.target or ""] = torch.nn.Parameter(now, before.requires_grad) if is_parameter else now
