@@ -15,8 +15,8 @@ namespace {
 /// The largest memory of a batch of several lines, which is to stay in the L2 cache.
 constexpr int64_t kBatchBytes = 3 << 20;
 
-/// Where lines have the parts of complex numbers: number i at i * step, its imaginary part `part` elements later. Without
-/// imaginary parts, `part` is 0.
+/// Where lines have the parts of complex numbers: number i at i * step, its imaginary part `part` elements later.
+/// Without imaginary parts, `part` is 0.
 struct Places {
   int64_t step;
   int64_t part;

@@ -4,7 +4,11 @@ load("//rules:defs.bzl", "executorch_bundle")
 load(":analysis.bzl", "failure_test", "suite_of_new_tests")
 
 def executorch_bundle_test_suite(name):
-    """Tests of the rule, and the targets that they look at."""
+    """Tests of the rule, and the targets that they look at.
+
+    Args:
+      name: name of the test suite.
+    """
     before = native.existing_rules().keys()
     executorch_bundle(
         name = "bundle_of_a_test",

@@ -124,8 +124,7 @@ ProgramFile::ProgramFile(const std::string& path, Load load) {
 Program::Program(const std::string& path, Load load, std::unique_ptr<EventTracer> tracer)
     : path_(path),
       file_(path, load),
-      module_(std::make_unique<BufferDataLoader>(file_.data(), file_.size()), nullptr, nullptr,
-              std::move(tracer)) {
+      module_(std::make_unique<BufferDataLoader>(file_.data(), file_.size()), nullptr, nullptr, std::move(tracer)) {
   const Error error = module_.load(executorch::runtime::Program::Verification::InternalConsistency);
   if (error != Error::Ok) {
     Refuse(path, executorch::runtime::to_string(error));

@@ -53,13 +53,15 @@ void UseThreads(uint32_t threads) {
 }  // namespace
 
 int RunProgram(int argc, char** argv, const RunnerDefaults& defaults, const char* more_help, Profiler* profiler) {
-  const RunnerText text = {"an ExecuTorch program", ".pte",
-                           "Prints the operators that are linked into this binary (without the runtime's own).",
-                           HasOneThread(defaults) ? "1" : "one for each processor",
-                           "  --load=HOW          read: reads the program into memory. mmap: maps the file, so that the\n"
-                           "                      first inference starts earlier and processes share the memory.\n"
-                           "                      Default: read.\n",
-                           more_help};
+  const RunnerText text = {
+      "an ExecuTorch program",
+      ".pte",
+      "Prints the operators that are linked into this binary (without the runtime's own).",
+      HasOneThread(defaults) ? "1" : "one for each processor",
+      "  --load=HOW          read: reads the program into memory. mmap: maps the file, so that the\n"
+      "                      first inference starts earlier and processes share the memory.\n"
+      "                      Default: read.\n",
+      more_help};
   const Options options = ParseOptions(argc, argv, defaults, text);
   if (options.action == Options::Action::kHelp) {
     std::fputs(HelpText(argv[0], defaults, text).c_str(), stdout);
