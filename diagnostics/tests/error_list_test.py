@@ -13,7 +13,7 @@ from diagnostics.golden import golden
 _ROOT = Path(error_list.__file__).parent.parent
 _GOLDENS = sorted(golden.FOLDER.glob("*.txt"))
 # An id in a finding's constructor, in a message of a rule, or in a test of a rule.
-_USED = re.compile(r'\bid ?= ?"([a-z-]+)"|docs/errors\.md#([a-z-]+)')
+_USED = re.compile(r'\bid(?: ?=|":) ?"([a-z-]+)"|docs/errors\.md#([a-z-]+)')
 
 
 def _ids(paths: list[Path]) -> set[str]:
