@@ -14,6 +14,8 @@ _TMP = pathlib.Path(os.environ["TEST_TMPDIR"])
 # What the models call: a build of all kernels takes many minutes.
 _KERNELS = {
     "optimized": (
+        "op_activation",
+        "op_image_mean",
         "op_linear",
         "op_packed_convolution",
         "op_packed_linear",
