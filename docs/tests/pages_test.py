@@ -102,7 +102,7 @@ class MovingTest(absltest.TestCase):
 class PlatformsTest(absltest.TestCase):
     def test_table_has_the_toolchains(self) -> None:
         table = re.findall(r"^\|[^|]*\|([^|]*)\|", (_DOCS / "platforms.md").read_text(), re.MULTILINE)
-        toolchains = re.findall(r'"//tools/cross:(\w+)_toolchain"', Path("WORKSPACE").read_text())
+        toolchains = re.findall(r'"//third_party/cross:(\w+)_toolchain"', Path("WORKSPACE").read_text())
         names = set(re.findall(r"`(\w+)`", " ".join(table)))
         # The compiler for fuzzers of this machine.
         self.assertEqual(set(toolchains) - names, {"libfuzzer"})

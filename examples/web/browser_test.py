@@ -7,7 +7,7 @@ from pathlib import Path
 
 from absl.testing import absltest
 
-from tools.chromium import browser
+from third_party import browser
 
 # Strokes of each digit, with corners on a grid.
 _DIGITS = [

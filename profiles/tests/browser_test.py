@@ -13,7 +13,7 @@ from profiles import page
 from profiles.calls import Call
 from profiles.etdump import Event, Kind, Part, Run
 from profiles.profile_data import Frame, Origin, Profile, summarize
-from tools.chromium import browser
+from third_party import browser
 
 # What the other scripts say in.
 _WORDS = """\

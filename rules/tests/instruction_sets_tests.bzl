@@ -9,7 +9,7 @@ load("//rules/private/actions:instruction_sets.bzl", "INSTRUCTION_SETS_ARM64", "
 load(":analysis.bzl", "action_with_mnemonic", "assert_ends", "failure_test_rule", "suite_of_new_tests", "values_of")
 
 _FLAG = str(Label("//rules:instruction_sets"))
-_LINUX_ARM64 = str(Label("//tools/cross:linux_arm64"))
+_LINUX_ARM64 = str(Label("//third_party/cross:linux_arm64"))
 _X86_64 = ["@platforms//cpu:x86_64", "@platforms//os:linux"]
 
 def _all_test_impl(ctx):

@@ -1,7 +1,7 @@
 """Macros platform_test and linked_test."""
 
 load("@rules_python//python:defs.bzl", "py_test")
-load("//tools/cross:for_platform.bzl", "for_platform")
+load("//third_party/cross:for_platform.bzl", "for_platform")
 
 # Where the other platforms' compilers run.
 _MACHINE = [
@@ -59,7 +59,7 @@ def linked_test(name, system, models):
       system: `android`, `ios` or `macos`, on arm64.
       models: list[str], the names of the programs.
     """
-    labels = _programs(name, "//tools/cross:{}_arm64".format(system), models)
+    labels = _programs(name, "//third_party/cross:{}_arm64".format(system), models)
     py_test(
         name = name,
         size = "small",

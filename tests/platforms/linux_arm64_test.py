@@ -60,10 +60,13 @@ class LinuxArm64Test(absltest.TestCase):
         commands = re.findall(r"^```sh\n(.*?)^```$", guide, re.DOTALL | re.MULTILINE)
         # What BUILD.bazel builds as `guide`.
         self.assertEqual(
-            commands, ["tools/bazel build --platforms=//tools/cross:linux_arm64 //examples/custom_ops:runner\n"]
+            commands, ["tools/bazel build --platforms=//third_party/cross:linux_arm64 //examples/custom_ops:runner\n"]
         )
         self.assertIn("PASSED: 1 samples", _run("max", "GUIDE", "--check").stdout)
-        built = Path("tools/cross/BUILD.bazel").read_text() + Path("tests/platforms/bare_metal/BUILD.bazel").read_text()
+        built = (
+            Path("third_party/cross/BUILD.bazel").read_text()
+            + Path("tests/platforms/bare_metal/BUILD.bazel").read_text()
+        )
         targets = re.findall(r"^```starlark\n(.*?)^```$", guide, re.DOTALL | re.MULTILINE)
         # //tests/downstream:platforms_test has the lines of MODULE.bazel.
         targets = [each for each in targets if not each.startswith(("bazel_dep(", "register_toolchains("))]

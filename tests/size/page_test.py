@@ -9,7 +9,7 @@ from pathlib import Path
 
 from absl.testing import absltest
 
-from tools.chromium import browser
+from third_party import browser
 
 _PAGE = Path(os.environ["MOBILENET"])
 _MEASURE = """\

@@ -10,8 +10,8 @@ from xml.etree import ElementTree
 
 from absl.testing import absltest, parameterized
 
+from third_party import browser
 from tools.bench import report
-from tools.chromium import browser
 
 # The width of a page, and that of its text.
 _WIDTHS = ((360, 328), (740, 708))

@@ -70,7 +70,7 @@ FLOORS: tuple[tuple[str, ...], ...] = (
     ("codegen/compiled",),
     ("codegen/commands",),
     ("codegen", "export", "profiles"),
-    ("qnn", "torch_ops"),
+    ("qnn", "third_party", "torch_ops"),
 )
 # Tests, benchmarks and fuzz targets may import from any folder.
 _FREE = frozenset({"bench", "fuzz", "testing", "tests"})

@@ -2,7 +2,7 @@
 
 # buildifier: disable=bzl-visibility
 load("//rules/private/repositories:python_repository.bzl", "python_repository")
-load("//tools/npm:packages.bzl", "install_npm_packages")
+load("//third_party:npm_packages.bzl", "install_npm_packages")
 
 NO_NPM_ERR = """could not install buildifier from npm: {found}.
 

@@ -1,6 +1,6 @@
 """Compilers and Pythons of Debian's releases, older and newer than the machine's, which run from their repository."""
 
-load("//tools/debian:packages.bzl", "extract_debian_packages")
+load("//third_party:debian_packages.bzl", "extract_debian_packages")
 
 NO_TOOLCHAIN_ERR = """could not install {packages}: {{found}}.
 

@@ -2,7 +2,7 @@
 
 # buildifier: disable=bzl-visibility
 load("//rules/private/repositories:python_repository.bzl", "python_repository")
-load("//tools/debian:packages.bzl", "extract_debian_packages")
+load("//third_party:debian_packages.bzl", "extract_debian_packages")
 
 NO_LLVM_ERR = """could not install llvm-nm: {found}.
 

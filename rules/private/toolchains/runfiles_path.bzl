@@ -1,6 +1,6 @@
 """Where a program finds a file of its runfiles."""
 
-visibility(["//rules/...", "//tools/qemu"])
+visibility(["//rules/...", "//third_party/qemu"])
 
 def runfiles_path(workspace_name, file):
     """The path of a file in a folder of runfiles, e.g. `_main/app/model.pte`.

@@ -85,7 +85,7 @@ zig_repository = repository_rule(
     implementation = _zig_repository_impl,
     attrs = {
         "_build_file": attr.label(
-            default = "//tools/cross:zig.BUILD.bazel",
+            default = "//third_party/cross:zig.BUILD.bazel",
             doc = "The repository's BUILD file, which declares the toolchains.",
         ),
     },

@@ -1,6 +1,6 @@
 """googletest, the library of this repository's C++ tests, from Debian's package of its sources."""
 
-load("//tools/debian:packages.bzl", "extract_debian_packages")
+load("//third_party:debian_packages.bzl", "extract_debian_packages")
 
 NO_SOURCES_ERR = """could not install the sources of googletest: {found}.
 
@@ -22,12 +22,8 @@ googletest_repository = repository_rule(
     implementation = _googletest_repository_impl,
     attrs = {
         "_build_file": attr.label(
-            default = "//tools/googletest:googletest.BUILD.bazel",
+            default = "//third_party:googletest.BUILD.bazel",
             doc = "The repository's BUILD file.",
         ),
     },
 )
-
-def googletest_repositories():
-    """Declares `googletest`."""
-    googletest_repository(name = "googletest")

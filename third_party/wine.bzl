@@ -1,6 +1,6 @@
 """The repository of Wine, which runs programs for Windows, from Debian's packages."""
 
-load("//tools/debian:packages.bzl", "extract_debian_packages")
+load("//third_party:debian_packages.bzl", "extract_debian_packages")
 
 NO_WINE_ERR = """could not install Wine: {found}.
 
@@ -54,7 +54,3 @@ wine_repository = repository_rule(
     doc = "Wine, as `:wine.sh`, which runs a program of the Windows console, with its `:files`.",
     implementation = _wine_repository_impl,
 )
-
-def wine_repositories():
-    """Declares `wine`."""
-    wine_repository(name = "wine")

@@ -1,6 +1,6 @@
 """The repository of Chromium for tests of pages, from Debian's packages."""
 
-load("//tools/debian:packages.bzl", "extract_debian_packages")
+load("//third_party:debian_packages.bzl", "extract_debian_packages")
 
 NO_CHROMIUM_ERR = """could not install Chromium: {found}.
 
@@ -33,12 +33,8 @@ chromium_repository = repository_rule(
     implementation = _chromium_repository_impl,
     attrs = {
         "_build_file": attr.label(
-            default = "//tools/chromium:chromium.BUILD.bazel",
+            default = "//third_party:chromium.BUILD.bazel",
             doc = "The repository's BUILD file.",
         ),
     },
 )
-
-def chromium_repositories():
-    """Declares `chromium`."""
-    chromium_repository(name = "chromium")

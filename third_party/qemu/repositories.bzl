@@ -1,6 +1,6 @@
 """Repositories of QEMU, which emulates other processors, from Debian's packages."""
 
-load("//tools/debian:packages.bzl", "extract_debian_packages")
+load("//third_party:debian_packages.bzl", "extract_debian_packages")
 
 NO_QEMU_ERR = """could not install QEMU: {found}.
 

@@ -1,6 +1,6 @@
 """Repositories of compilers for other platforms and of clang for libFuzzer, from Debian's packages; Zig is from PyPI."""
 
-load("//tools/debian:packages.bzl", "extract_debian_packages")
+load("//third_party:debian_packages.bzl", "extract_debian_packages")
 load(":emscripten.bzl", "emscripten_repository")
 load(":zig.bzl", "zig_repository")
 
@@ -112,7 +112,7 @@ def cross_repositories():
     """Declares `clang_libfuzzer`, `emscripten`, the compilers `gcc_*` and `zig`."""
     clang_repository(
         name = "clang_libfuzzer",
-        build_file = "//tools/cross:clang_libfuzzer.BUILD.bazel",
+        build_file = "//third_party/cross:clang_libfuzzer.BUILD.bazel",
         packages = [
             "clang",
             "libclang-rt-dev",
@@ -134,7 +134,7 @@ def cross_repositories():
     }.items():
         gcc_repository(
             name = "gcc_" + processor,
-            build_file = "//tools/cross:gcc_{}.BUILD.bazel".format(processor),
+            build_file = "//third_party/cross:gcc_{}.BUILD.bazel".format(processor),
             kept_below = {
                 "usr/lib/arm-none-eabi/newlib/thumb": [architecture],
                 "usr/lib/gcc/arm-none-eabi/12.2.1/thumb": [architecture],
@@ -158,7 +158,7 @@ def cross_repositories():
         )
     gcc_repository(
         name = "gcc_linux_arm64",
-        build_file = "//tools/cross:gcc_linux_arm64.BUILD.bazel",
+        build_file = "//third_party/cross:gcc_linux_arm64.BUILD.bazel",
         left_out = [
             "usr/bin/aarch64-linux-gnu-lto-dump-12",
             "usr/bin/aarch64-linux-gnu-lto-dump",
@@ -172,7 +172,7 @@ def cross_repositories():
     )
     gcc_repository(
         name = "gcc_linux_riscv64",
-        build_file = "//tools/cross:gcc_linux_riscv64.BUILD.bazel",
+        build_file = "//third_party/cross:gcc_linux_riscv64.BUILD.bazel",
         left_out = [
             "usr/bin/riscv64-linux-gnu-lto-dump-12",
             "usr/bin/riscv64-linux-gnu-lto-dump",
@@ -186,7 +186,7 @@ def cross_repositories():
     )
     gcc_repository(
         name = "gcc_windows_x86_64",
-        build_file = "//tools/cross:gcc_windows_x86_64.BUILD.bazel",
+        build_file = "//third_party/cross:gcc_windows_x86_64.BUILD.bazel",
         # The headers.
         kept_below = {"usr/share": ["mingw-w64"]},
         left_out = ["usr/bin/x86_64-w64-mingw32-lto-dump-win32"],

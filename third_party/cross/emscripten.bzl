@@ -1,6 +1,6 @@
 """Repository of Emscripten, a compiler for WebAssembly, from Debian's packages."""
 
-load("//tools/debian:packages.bzl", "extract_debian_packages")
+load("//third_party:debian_packages.bzl", "extract_debian_packages")
 
 NO_EMSCRIPTEN_ERR = """could not install Emscripten: {found}.
 
@@ -86,7 +86,7 @@ emscripten_repository = repository_rule(
     implementation = _emscripten_repository_impl,
     attrs = {
         "_build_file": attr.label(
-            default = "//tools/cross:emscripten.BUILD.bazel",
+            default = "//third_party/cross:emscripten.BUILD.bazel",
             doc = "The repository's BUILD file, which declares the toolchain.",
         ),
     },
