@@ -14,12 +14,12 @@ import torch
 from torch._inductor.package.package import package_aoti
 
 from diagnostics.errors import Finding, InputError
-from export import model_file, samples
-from export.model_file import Method
-from export.pytorch_message import SHOW_MORE, condense
-from export.samples import Sample, Value
-from export.tracing import trace
-from export.user_file import Inputs, text_of
+from export.lower.tracing import trace
+from export.user import model_file, samples
+from export.user.model_file import Method
+from export.user.pytorch_message import SHOW_MORE, condense
+from export.user.samples import Sample, Value
+from export.user.user_file import Inputs, text_of
 
 # PyTorch's own operators. When Python imports this module, no other operator library is loaded yet.
 _OF_PYTORCH = frozenset(torch._C._dispatch_get_all_op_names())

@@ -15,7 +15,7 @@ from pathlib import Path
 from absl import app, flags
 
 from diagnostics.errors import Finding
-from export import command
+from export.process import command
 
 _PACKAGE = flags.DEFINE_string("package", None, "Where to write the package (.pt2).", required=True)
 _SAMPLES = flags.DEFINE_string("samples", None, "Where to write sample inputs and eager outputs (.ptd).")

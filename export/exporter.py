@@ -9,12 +9,14 @@ from pathlib import Path
 import torch
 
 from diagnostics.errors import Finding
-from export import lowering, model_file, phases, program, repeated_work, samples
-from export.delegation import Delegation
 from export.emulator.check import Checked
 from export.graph_passes import passes
 from export.graph_passes.report import PassReport
+from export.lower import lowering, program, repeated_work
 from export.patches import bounded_unique, patch, spaced_defaults, unknown_strides, volume_orders
+from export.process import phases
+from export.report.delegation import Delegation
+from export.user import model_file, samples
 
 
 @dataclass(frozen=True)

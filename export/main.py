@@ -19,8 +19,8 @@ from absl import app, flags, logging
 
 from bazel_worker import protocol
 from diagnostics.errors import Finding
-from export import command, worker
-from export.preloaded import Preloaded
+from export.process import command, worker
+from export.process.preloaded import Preloaded
 
 _PROGRAM = flags.DEFINE_string("program", None, "Where to write the program (.pte).")
 _SAMPLES = flags.DEFINE_string("samples", None, "Where to write sample inputs and eager outputs (.ptd).")
@@ -72,8 +72,10 @@ def _load(outputs: Sequence[Path | None]) -> command.Export:
     Args:
         outputs: the path of each output in `_OUTPUTS`; None for outputs that are not requested.
     """
-    from export import delegation, exporter, phases
+    from export import exporter
     from export.graph_passes import report as passes_report
+    from export.process import phases
+    from export.report import delegation
 
     def export(model: Path, entry_point: str, import_paths: Sequence[Path]) -> Sequence[Finding]:
         done = exporter.export(

@@ -88,7 +88,7 @@ def _check() -> int:
     # The import of PyTorch takes seconds, which --help avoids.
     import torch
 
-    from export.user_file import UserFile
+    from export.user.user_file import UserFile
     from torch_ops import checks, operators, report, sample_file
 
     torch.set_num_threads(1)

@@ -8,7 +8,7 @@ from typing import Any
 import torch
 
 from diagnostics.errors import Location
-from export.user_file import Inputs, UserFile
+from export.user.user_file import Inputs, UserFile
 
 _CONTRACT = "a list of samples, each a tuple of arguments, a dict of keyword arguments, or a pair of both"
 

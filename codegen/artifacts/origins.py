@@ -1,4 +1,4 @@
-"""<program>.origins.json: the line of Python behind each instruction. `export/origins.py` writes the file."""
+"""<program>.origins.json: the line of Python behind each instruction. `export/report/origins.py` writes the file."""
 
 from __future__ import annotations
 

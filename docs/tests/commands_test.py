@@ -34,7 +34,7 @@ _ELSEWHERE = {
     "../rules_executorch/tools/bazel run *": "//tests/downstream:start_test",
     "bazel build --@rules_executorch//rules:instruction_sets=* //app*": "//rules/tests:instruction_sets_tests",
     "bazel * --platforms=//:linux_arm64 *": "//tests/downstream:platforms_test",
-    "bazel build --output_groups=etrecord :model": "//export/tests:etrecord_test",
+    "bazel build --output_groups=etrecord :model": "//export/report/tests:etrecord_test",
     "bazel build --output_groups=memory :classifier_compiled": "//tests/compiled:memory_test",
     "bazel build --output_groups=selective_build": "//rules/tests:executorch_generated_lib_tests",
     "bazel build --output_groups=times :model": "//export/process/tests:phases_test",

@@ -15,7 +15,8 @@ import torch
 from absl.testing import absltest
 from executorch.exir import EdgeCompileConfig, to_edge_transform_and_lower
 
-from export import model_file, samples, tracing
+from export.lower import tracing
+from export.user import model_file, samples
 
 
 class SameGraphTest(absltest.TestCase):

@@ -18,9 +18,7 @@ from torch.fx import Node
 from torch.utils import _pytree as pytree
 
 from diagnostics.errors import Finding
-from export import attributes, plain_state, samples, tolerance
-from export.emission import Emission
-from export.emulator import code, inputs, locate
+from export.emulator import code, inputs, locate, tolerance
 from export.emulator.code import Code
 from export.emulator.loaded import Loaded
 from export.emulator.locate import Located, Original
@@ -28,10 +26,12 @@ from export.emulator.machine import Fault, Machine
 from export.emulator.operators import UnknownOperatorError
 from export.graph_passes import graphs
 from export.graph_passes.graph_pass import TOUCHED
-from export.model_file import Method
-from export.samples import Recorded, Sample
-from export.user_file import Inputs, first_lines, text_of
-from export.wrong_program import WrongProgramError
+from export.graph_passes.wrong_program import WrongProgramError
+from export.patches.recorded_emission import Emission
+from export.user import attributes, plain_state, samples
+from export.user.model_file import Method
+from export.user.samples import Recorded, Sample
+from export.user.user_file import Inputs, first_lines, text_of
 
 # The work of further runs, in multiplications for each step of a method. An export needs 25 ms for each step, so that
 # further runs cost a tenth of the export at most. The first run is never left out.

@@ -11,9 +11,9 @@ import torch
 from executorch.exir import schema
 from executorch.exir.lowered_backend_module import LoweredBackendModule
 
-from export.emission import Emission, Instruction
 from export.emulator import operators
 from export.emulator.operators import Operator
+from export.patches.recorded_emission import Emission, Instruction
 
 _COPY_INDEX = "executorch_prim::et_copy_index.tensor"
 _ET_VIEW = "executorch_prim::et_view.default"

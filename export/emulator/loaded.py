@@ -7,10 +7,10 @@ from dataclasses import dataclass
 
 from executorch.exir import ExecutorchProgramManager
 
-from export.emission import Emission
 from export.emulator import code, plan
 from export.emulator.code import Code
 from export.emulator.machine import Machine
+from export.patches.recorded_emission import Emission
 
 
 @dataclass(frozen=True)

@@ -12,7 +12,7 @@ from torch.export.graph_signature import InputKind, OutputKind
 from torch.fx import GraphModule, Node
 from torch.utils import _pytree as pytree
 
-from export import tolerance
+from export.emulator import tolerance
 from export.emulator.code import Kernel
 from export.emulator.machine import Machine
 

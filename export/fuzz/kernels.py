@@ -13,11 +13,12 @@ from pathlib import Path
 
 from executorch.exir import EdgeCompileConfig
 
-from export import program, samples
 from export.fuzz.judge import Reference
 from export.fuzz.programs import SPREADS_NAN, Programs
 from export.graph_passes import passes
-from export.lowering import Lowering
+from export.lower import program
+from export.lower.lowering import Lowering
+from export.user import samples
 from kernels.testing import arm64, processor
 
 # Near infinities and NaN, the kernels of these operators have other results than PyTorch (docs/optimized_kernels.md).

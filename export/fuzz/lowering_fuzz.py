@@ -20,12 +20,12 @@ from absl import flags
 from executorch.exir import EdgeCompileConfig, EdgeProgramManager, to_edge_transform_and_lower
 from torch.export import ExportedProgram
 
-from export import repeated_work
 from export.fuzz import specs
 from export.fuzz.check import quiet
 from export.fuzz.draft import draft
 from export.fuzz.programs import Programs
 from export.fuzz.spec import Spec
+from export.lower import repeated_work
 
 _COUNT = flags.DEFINE_integer("count", 20, "How many modules.")
 _SEED = flags.DEFINE_integer("seed", 1, "The same seed makes the same modules.")

@@ -23,13 +23,13 @@ import torch
 import torch._export.utils
 from absl import flags
 
-from export import repeated_work
 from export.fuzz import specs
 from export.fuzz.check import Check, Counts, FailedError, Failure, RefusedError, quiet
 from export.fuzz.compiled import Compiled
 from export.fuzz.draft import Draft, draft
 from export.fuzz.kernels import Kernels
 from export.fuzz.spec import Spec, parse
+from export.lower import repeated_work
 from kernels.testing.arm64 import Emulator
 
 _COUNT = flags.DEFINE_integer("count", 40, "How many modules.")
@@ -160,7 +160,7 @@ def main() -> None:
     # PyTorch collects these operators for each export, a quarter of the time. No such operator is registered later.
     utils = torch._export.utils
     utils._collect_all_valid_cia_ops_for_namespace = functools.cache(utils._collect_all_valid_cia_ops_for_namespace)
-    # The garbage collector need not visit PyTorch's modules, and should run less often (see export/command.py).
+    # The garbage collector need not visit PyTorch's modules, and should run less often (see export/process/command.py).
     gc.freeze()
     gc.set_threshold(50_000)
     counts = Counts()

@@ -15,7 +15,6 @@ from torch.export import ExportedProgram
 from torch.export.graph_signature import InputKind
 from torch.fx.experimental.symbolic_shapes import ShapeEnv
 
-from export import dense_tensors, lowering, model_file, program, repeated_work, tracing
 from export.emulator.loaded import Loaded
 from export.fuzz import judge
 from export.fuzz.judge import Result
@@ -23,7 +22,10 @@ from export.graph_passes import graphs, passes
 from export.graph_passes.graph_pass import GraphPass, Stage
 from export.graph_passes.snapshot import forget_pending_symbols
 from export.graph_passes.tests import rewriting
-from export.model_file import Method
+from export.lower import lowering, program, repeated_work, tracing
+from export.memory import dense_state
+from export.user import model_file
+from export.user.model_file import Method
 
 # Near infinities and NaN, this operator gives NaN in place of numbers (docs/optimized_kernels.md).
 SPREADS_NAN = "rules_executorch::winograd_convolution"
@@ -182,7 +184,7 @@ class Programs:
             exported = copy.deepcopy(self.exported)
             if not self._is_quantized:
                 exported = tracing.trace(self.method, ())
-                exported = dense_tensors.lay_out(exported)
+                exported = dense_state.lay_out(exported)
             with unguarded():
                 to_edge_transform_and_lower(exported, compile_config=_config(())).to_executorch()
         except Exception:  # ExecuTorch raises many types of exceptions.

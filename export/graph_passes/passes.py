@@ -16,14 +16,14 @@ from torch.export import ExportedProgram
 
 from diagnostics.errors import Finding, InputError, Location
 from diagnostics.suggest import did_you_mean, nearest
-from export import phases
 from export.graph_passes import graphs, normal_form, report, rewrites
 from export.graph_passes.graph_pass import TOUCHED, Change, GraphPass, Sites, Stage
 from export.graph_passes.report import PassReport
 from export.graph_passes.snapshot import Snapshot
-from export.model_file import Method
-from export.user_file import first_lines, text_of
-from export.wrong_program import WrongProgramError
+from export.graph_passes.wrong_program import WrongProgramError
+from export.process import phases
+from export.user.model_file import Method
+from export.user.user_file import first_lines, text_of
 
 _Emitted = TypeVar("_Emitted")
 

@@ -9,7 +9,7 @@ from typing import Any
 
 from diagnostics.errors import Finding
 from export.graph_passes.graph_pass import Change
-from export.model_file import Method
+from export.user.model_file import Method
 
 
 @dataclass(frozen=True)

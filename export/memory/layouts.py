@@ -22,9 +22,9 @@ from torch.export.graph_signature import ExportGraphSignature
 from torch.fx import GraphModule
 from torch.fx.passes.infra.pass_base import PassResult
 
-from export.dense_tensors import usual_dim_order
 from export.graph_passes import graphs
 from export.graph_passes.operators import registration
+from export.user.dense_tensors import usual_dim_order
 
 _VIEW = graphs.EDGE.aten.view_copy.default
 _TO_DIM_ORDER = graphs.EDGE.dim_order_ops._to_dim_order_copy.default

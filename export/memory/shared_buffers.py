@@ -14,7 +14,7 @@ from torch.utils._python_dispatch import is_traceable_wrapper_subclass
 
 from diagnostics.errors import Finding, InputError
 from export.memory import writes
-from export.model_file import Method
+from export.user.model_file import Method
 
 _WITH_MEMORY = (InputKind.BUFFER, InputKind.PARAMETER, InputKind.CONSTANT_TENSOR)
 

@@ -1,4 +1,4 @@
-"""Patch: ExecuTorch's table of decompositions has those of `export/decompositions.py` and `complex_numbers.py`, too.
+"""Patch: ExecuTorch's table of decompositions has others, too, such as those of `export/lower/decompositions.py`.
 
 **What**: replaces `_default_decomposition_table` in `executorch.exir.program._program`.
 
@@ -15,12 +15,12 @@ from __future__ import annotations
 
 import contextlib
 import functools
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from executorch.exir.program import _program
+from torch._ops import OpOverload
 
-from export.complex_numbers import COMPLEX_DECOMPOSITIONS
-from export.decompositions import DECOMPOSITIONS
 from export.patches.patch import Patch
 
 PATCH = Patch(
@@ -32,17 +32,14 @@ PATCH = Patch(
 )
 
 
-def added() -> contextlib.AbstractContextManager[None]:
-    """Adds the decompositions to each table that a lowering makes during the block."""
+def added(decompositions: Mapping[OpOverload, Callable[..., Any]]) -> contextlib.AbstractContextManager[None]:
+    """Adds decompositions to each table that a lowering makes during the block."""
     if not PATCH.is_applied():
         return contextlib.nullcontext()
     original = vars(_program)["_default_decomposition_table"]
 
     @functools.wraps(original)
     def table(*args: Any, **kwargs: Any) -> dict[Any, Any]:
-        decompositions: dict[Any, Any] = original(*args, **kwargs)
-        decompositions.update(DECOMPOSITIONS)
-        decompositions.update(COMPLEX_DECOMPOSITIONS)
-        return decompositions
+        return {**original(*args, **kwargs), **decompositions}
 
     return PATCH.applied(_program, _default_decomposition_table=table)

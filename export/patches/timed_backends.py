@@ -17,8 +17,8 @@ from typing import Any
 
 from executorch.exir import EdgeProgramManager
 
-from export import phases
 from export.patches.patch import Patch
+from export.process import phases
 
 PATCH = Patch(
     "timed_backends",

@@ -20,7 +20,7 @@ from pathlib import Path
 import torch
 from absl import app, flags
 
-from export import model_file
+from export.user import model_file
 from tools.bench import elf, report
 
 _MODELS = flags.DEFINE_string("models", "", "A regular expression: which models. Not all: no document is written.")

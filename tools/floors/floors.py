@@ -44,6 +44,7 @@ FLOORS: tuple[tuple[str, ...], ...] = (
     ),
     (
         "codegen/model",
+        "export/user",
         "kernels/optimized",
         "kernels/portable",
         "kernels/quantized",
@@ -58,6 +59,7 @@ FLOORS: tuple[tuple[str, ...], ...] = (
     (
         "codegen/artifacts",
         "codegen/binaries",
+        "export/process",
         "qnn/checks",
         "qnn/registration",
         "qnn/skeleton",
@@ -66,9 +68,9 @@ FLOORS: tuple[tuple[str, ...], ...] = (
         "rules/private/torch",
     ),
     ("codegen/checks", "codegen/inputs", "rules"),
-    ("codegen/cpp", "codegen/facts", "codegen/pages", "codegen/python"),
-    ("codegen/compiled",),
-    ("codegen/commands",),
+    ("codegen/cpp", "codegen/facts", "codegen/pages", "codegen/python", "export/graph_passes", "export/patches"),
+    ("codegen/compiled", "export/emulator", "export/memory", "export/report"),
+    ("codegen/commands", "export/lower"),
     ("codegen", "export", "profiles"),
     ("qnn", "third_party", "torch_ops"),
 )

@@ -17,7 +17,7 @@ operator, without graph passes:
 
 - the operator's own kernel;
 - the operators into which an export decomposes it, by PyTorch's decompositions, ExecuTorch's or
-  [ours](../export/decompositions.py);
+  [ours](../export/lower/decompositions.py);
 - nothing, with the reason.
 
 [Kernels against PyTorch](kernels.md) has the dtypes of each kernel.

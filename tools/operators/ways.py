@@ -13,7 +13,8 @@ from executorch.exir import EdgeCompileConfig
 from executorch.exir.dialects.edge._ops import EdgeOpOverload
 from torch.utils import _pytree as pytree
 
-from export import repeated_work
+from export.lower import repeated_work
+from export.lower.decompositions import DECOMPOSITIONS
 from export.patches import more_decompositions
 from tools.operators.calls import Call
 
@@ -123,7 +124,7 @@ def _lowered(call: Call) -> list[str]:
     tensors = tuple(one.clone() for one in pytree.tree_leaves(call.args) if isinstance(one, torch.Tensor))
     with torch.no_grad():
         exported = torch.export.export(_Module(call), tensors)
-    with more_decompositions.added(), repeated_work.avoided():
+    with more_decompositions.added(DECOMPOSITIONS), repeated_work.avoided():
         config = EdgeCompileConfig(_check_ir_validity=False)
         graph = repeated_work.to_edge({"forward": exported}, config).exported_program().graph
     names = set()

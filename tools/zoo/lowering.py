@@ -17,12 +17,14 @@ from torch.export import ExportedProgram
 from codegen.inputs import program_reader
 from codegen.model import prim_ops
 from diagnostics.errors import Location
-from export import dense_tensors, model_file, samples, tracing
 from export.graph_passes import passes
 from export.graph_passes.graph_pass import Stage
 from export.graph_passes.snapshot import forget_pending_symbols
 from export.graph_passes.tests import rewriting
-from export.user_file import Inputs, UserFile
+from export.lower import tracing
+from export.memory import dense_state
+from export.user import model_file, samples
+from export.user.user_file import Inputs, UserFile
 from tools.zoo.messages import first_line, one_line
 from tools.zoo.results import Problem
 
@@ -57,7 +59,7 @@ def export(of: model_file.Method, recorded: Sequence[samples.Sample]) -> Exporte
         exported = tracing.trace(of, recorded)
     except Exception as error:
         raise StepError("torch.export", error) from error
-    dense_tensors.lay_out(exported)
+    dense_state.lay_out(exported)
     return exported
 
 

@@ -12,8 +12,8 @@ from pathlib import Path
 import torch
 from torch.export import ExportedProgram
 
-from export import samples
-from export.model_file import Method
+from export.user import samples
+from export.user.model_file import Method
 from tools.zoo import lowering, models, results, runner
 from tools.zoo.architectures import Architecture
 from tools.zoo.lowering import StepError

@@ -14,7 +14,7 @@ import torch
 from absl.testing import absltest
 
 from diagnostics.errors import InputError
-from export.user_file import UserFile
+from export.user.user_file import UserFile
 from torch_ops import checks, operators, report, sample_file
 
 _OPCHECK = [

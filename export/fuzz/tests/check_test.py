@@ -11,7 +11,6 @@ from unittest import mock
 from absl.testing import absltest
 from torch.export import ExportedProgram
 
-from export import program
 from export.fuzz.check import Check, Counts, Failure, RefusedError
 from export.fuzz.draft import Draft, draft
 from export.fuzz.judge import Reference
@@ -21,6 +20,7 @@ from export.fuzz.quantization import QUANTIZATIONS
 from export.fuzz.spec import Spec, Step, parse
 from export.graph_passes import graphs, passes
 from export.graph_passes.graph_pass import Change, Sites
+from export.lower import program
 from export.memory import layouts, separate_values, writes
 
 _ATEN = graphs.EDGE.aten

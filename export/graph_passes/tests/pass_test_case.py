@@ -18,13 +18,13 @@ from executorch.extension.pybindings.portable_lib import _load_for_executorch_fr
 from torch.export import ExportedProgram
 
 from codegen.inputs import program_reader
-from export import samples
 from export.exporter import Exported, export
 from export.graph_passes import passes, quantized
 from export.graph_passes.graph_pass import GraphPass, Stage
 from export.graph_passes.report import PassReport
 from export.graph_passes.tests import rewriting
-from export.model_file import Method
+from export.user import samples
+from export.user.model_file import Method
 
 ATTENTION_OUT = "rules_executorch::scaled_dot_product_attention.out"
 CONVOLUTION_OUT = "rules_executorch::fused_convolution.out"

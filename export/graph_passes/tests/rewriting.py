@@ -16,11 +16,11 @@ from torch.export.graph_signature import InputKind, OutputKind
 from torch.fx import Node
 from torch.utils import _pytree as pytree
 
-from export import repeated_work
 from export.graph_passes import graphs, padding_operators, passes
 from export.graph_passes.graph_pass import Change, GraphPass, Stage
 from export.graph_passes.operators import registration
 from export.graph_passes.tests import own_operators
+from export.lower import repeated_work
 from export.patches import volume_orders
 
 Inputs = tuple[Any, ...]

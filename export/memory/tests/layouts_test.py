@@ -9,9 +9,9 @@ from pathlib import Path
 from absl.testing import absltest
 
 from codegen.inputs import program_reader
-from export.dense_tensors import usual_dim_order
 from export.emulator.tests.kinds import KINDS, Kind
 from export.exporter import export
+from export.user.dense_tensors import usual_dim_order
 
 _ANY_SIZES = """
 

@@ -20,7 +20,7 @@ _host_platform = transition(
 )
 
 # One multiplex worker runs all exports, several at a time. In a multiplex sandbox, the worker would have no runfiles, so the
-# worker links the inputs of each export into a folder itself (export/worker.py).
+# worker links the inputs of each export into a folder itself (export/process/worker.py).
 _WORKER = {
     "requires-worker-protocol": "json",
     "supports-multiplex-workers": "1",

@@ -21,7 +21,7 @@ class OperatorsTest(absltest.TestCase):
         have = ways.kernels(Path(path).read_text() for path in _KERNELS.value)
         found = {name: ways.way(name, call, have) for name, call in ways.wanted(calls.calls()).items()}
         missing = {name: one.missing for name, one in found.items() if one.missing and name not in ways.WITHOUT_WAY}
-        self.assertEqual({}, missing, "write a kernel, or a decomposition in export/decompositions.py")
+        self.assertEqual({}, missing, "write a kernel, or a decomposition in export/lower/decompositions.py")
         needless = [name for name in ways.WITHOUT_WAY if not found[name].missing]
         self.assertEqual([], needless, "these operators have a way; delete their reasons")
         self.assertEqual(

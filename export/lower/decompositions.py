@@ -1,0 +1,244 @@
+"""Decompositions that an export adds to ExecuTorch's: of operators without kernels, into operators with kernels.
+
+A decomposition gives the results of the operator, NaN, infinities and negative zero included. Where PyTorch has such a
+decomposition, the table has it. The others are functions of this file and of `complex_numbers.py`: a function takes the
+operator's arguments, and calls PyTorch's functions, which PyTorch decomposes further. The tests of both files compare a
+call of each operator with PyTorch.
+"""
+
+from __future__ import annotations
+
+import functools
+import math
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+import torch
+from torch import Tensor
+from torch._decomp import decomposition_table
+from torch._ops import OpOverload
+from torch._prims_common import ELEMENTWISE_TYPE_PROMOTION_KIND, elementwise_dtypes
+
+from export.lower.complex_numbers import COMPLEX_DECOMPOSITIONS
+
+_aten = torch.ops.aten
+
+_Number = int | float | bool
+
+# The dtypes of whole numbers with the bits of floats.
+_BITS = {
+    torch.float16: torch.int16,
+    torch.bfloat16: torch.int16,
+    torch.float32: torch.int32,
+    torch.float64: torch.int64,
+}
+
+
+def _promoted(one: Tensor, other: Tensor | _Number, kind: ELEMENTWISE_TYPE_PROMOTION_KIND) -> tuple[Any, Any]:
+    """Returns two operands with the dtype of the result."""
+    _, dtype = elementwise_dtypes(one, other, type_promotion_kind=kind)
+    return one.to(dtype), other.to(dtype) if isinstance(other, Tensor) else other
+
+
+def _addmv(bias: Tensor, matrix: Tensor, vector: Tensor, *, beta: _Number = 1, alpha: _Number = 1) -> Tensor:
+    column = bias.expand(matrix.shape[0]).unsqueeze(1)
+    return torch.addmm(column, matrix, vector.unsqueeze(1), beta=beta, alpha=alpha).squeeze(1)
+
+
+def _addbmm(bias: Tensor, one: Tensor, other: Tensor, *, beta: _Number = 1, alpha: _Number = 1) -> Tensor:
+    # The sum of the products of the batches is the product of the matrices side by side.
+    side_by_side = one.permute(1, 0, 2).reshape(one.shape[1], one.shape[0] * one.shape[2])
+    return torch.addmm(bias, side_by_side, other.reshape(-1, other.shape[2]), beta=beta, alpha=alpha)
+
+
+def _signbit(x: Tensor) -> Tensor:
+    if x.dtype in _BITS:
+        return x.view(_BITS[x.dtype]) < 0
+    if x.dtype == torch.bool or not x.dtype.is_signed:
+        return torch.zeros_like(x, dtype=torch.bool)
+    return x < 0
+
+
+def _copysign(x: Tensor, sign: Tensor | _Number) -> Tensor:
+    x, sign = _promoted(x, sign, ELEMENTWISE_TYPE_PROMOTION_KIND.INT_TO_FLOAT)
+    size = x.abs()
+    if isinstance(sign, Tensor):
+        return torch.where(_signbit(sign), -size, size)
+    return -size if math.copysign(1, sign) < 0 else size
+
+
+def _exp2(x: Tensor) -> Tensor:
+    return torch.pow(2.0, x)
+
+
+def _fmax(one: Tensor, other: Tensor) -> Tensor:
+    one, other = _promoted(one, other, ELEMENTWISE_TYPE_PROMOTION_KIND.DEFAULT)
+    if not one.dtype.is_floating_point:
+        return torch.maximum(one, other)
+    return torch.where((one >= other) | other.isnan(), one, other)
+
+
+def _fmin(one: Tensor, other: Tensor) -> Tensor:
+    one, other = _promoted(one, other, ELEMENTWISE_TYPE_PROMOTION_KIND.DEFAULT)
+    if not one.dtype.is_floating_point:
+        return torch.minimum(one, other)
+    return torch.where((one <= other) | other.isnan(), one, other)
+
+
+def _ldexp(x: Tensor, exponent: Tensor) -> Tensor:
+    if exponent.dtype.is_floating_point or not x.dtype.is_floating_point:
+        return x * torch.pow(2.0, exponent)
+    wide = x.float() if x.dtype.itemsize < torch.float32.itemsize else x
+    _, dtype = elementwise_dtypes(x, exponent, type_promotion_kind=ELEMENTWISE_TYPE_PROMOTION_KIND.DEFAULT)
+    # Three factors that are finite and no subnormal numbers. Only the product with the last one has a rounding error.
+    mantissa, bias = (52, 1023) if wide.dtype == torch.float64 else (23, 127)
+    bits = _BITS[wide.dtype]
+    last = exponent.to(torch.int64).clamp(1 - bias, bias)
+    rest = exponent.to(torch.int64).clamp(-9 * bias, 9 * bias) - last
+    middle = rest.clamp(1 - bias, bias)
+    first = (rest - middle).clamp(1 - bias, bias)
+    for power in (first, middle, last):
+        wide = wide * torch.bitwise_left_shift((power + bias).to(bits), mantissa).view(wide.dtype)
+    return wide.to(dtype)
+
+
+def _put(x: Tensor, index: Tensor, source: Tensor, accumulate: bool = False) -> Tensor:
+    flat = x.reshape(-1).index_put((index.reshape(-1),), source.reshape(-1), accumulate)
+    return flat.reshape(x.shape)
+
+
+def _round_decimals(x: Tensor, *, decimals: int) -> Tensor:
+    if decimals == 0:
+        return x.round()
+    # PyTorch computes with floats of half precision in float.
+    wide = x.float() if x.dtype.itemsize < torch.float32.itemsize else x
+    power = 10.0 ** abs(decimals)
+    rounded = (wide * power).round() / power if decimals > 0 else (wide / power).round() * power
+    return rounded.to(x.dtype)
+
+
+def _remainder_of_number(number: _Number, divisor: Tensor) -> Tensor:
+    return torch.remainder(torch.full((), number, dtype=torch.result_type(number, divisor)), divisor)
+
+
+def _left_shift(x: Tensor, by: Tensor | _Number) -> Tensor:
+    return torch.bitwise_left_shift(x, by)
+
+
+def _right_shift(x: Tensor, by: Tensor | _Number) -> Tensor:
+    return torch.bitwise_right_shift(x, by)
+
+
+def _shifted_number(shift: Callable[..., Tensor], number: _Number, by: Tensor) -> Tensor:
+    return shift(torch.full((), number, dtype=torch.result_type(number, by)), by)
+
+
+# PyTorch checks these results by an operator of its own, to which the lowering gives tokens for the order of effects.
+# The kernels check them as well, and fail as PyTorch raises.
+
+
+def _cholesky(matrix: Tensor, *, upper: bool = False) -> Any:
+    return _aten.linalg_cholesky_ex(matrix, upper=upper, check_errors=True)[0]
+
+
+def _inverse(matrix: Tensor) -> Any:
+    return _aten.linalg_inv_ex(matrix, check_errors=True)[0]
+
+
+def _lu_factor(matrix: Tensor, *, pivot: bool = True) -> Any:
+    return _aten.linalg_lu_factor_ex(matrix, pivot=pivot, check_errors=True)[:2]
+
+
+def _solve(matrix: Tensor, right_side: Tensor, *, left: bool = True) -> Any:
+    return _aten._linalg_solve_ex(matrix, right_side, left=left, check_errors=True)[0]
+
+
+def _pinv(matrix: Tensor, *, atol: Tensor | None = None, rtol: Tensor | None = None, hermitian: bool = False) -> Tensor:
+    if rtol is None:
+        rounding = torch.finfo(matrix.dtype).eps * max(matrix.shape[-2:])
+        rtol = torch.full((), rounding, dtype=matrix.dtype)
+        if atol is not None:
+            rtol = torch.where(atol > 0, torch.zeros_like(rtol), rtol)
+    if hermitian:
+        values, vectors = torch.linalg.eigh(matrix)
+        left, right = vectors, vectors.mT
+    else:
+        u, values, vh = torch.linalg.svd(matrix, full_matrices=False)
+        left, right = vh.mT, u.mT
+    sizes = values.abs()
+    least = rtol.unsqueeze(-1) * sizes.amax(-1, keepdim=True)
+    if atol is not None:
+        least = torch.maximum(atol.unsqueeze(-1), least)
+    inverses = torch.where(sizes > least, values.reciprocal(), torch.zeros_like(values))
+    return torch.matmul(left * inverses.unsqueeze(-2), right)
+
+
+def _rrelu(
+    x: Tensor,
+    noise: Tensor,
+    lower: _Number = 1 / 8,
+    upper: _Number = 1 / 3,
+    training: bool = False,
+    *_: Any,
+) -> tuple[Tensor, Tensor] | Any:
+    if training:
+        return NotImplemented
+    return torch.nn.functional.leaky_relu(x, (lower + upper) / 2), noise.clone()
+
+
+def _bernoulli(x: Tensor, probability: Tensor | float, *, generator: torch.Generator | None = None) -> Tensor:
+    return (torch.rand(x.shape) < probability).to(x.dtype)
+
+
+def _embedding_bag_forward_only(*args: Any) -> tuple[Tensor, ...]:
+    result: tuple[Tensor, ...] = _aten._embedding_bag(*args)
+    return result
+
+
+def _empty_permuted(size: Sequence[int], physical_layout: Sequence[int], **options: Any) -> Tensor:
+    order = [*physical_layout]
+    memory = torch.empty([size[dim] for dim in order], **options)
+    return memory.permute([order.index(dim) for dim in range(len(order))])
+
+
+def _empty_strided(size: Sequence[int], stride: Sequence[int], **options: Any) -> Tensor:
+    # The memory of a tensor of a program is dense.
+    return _empty_permuted(size, sorted(range(len(size)), key=lambda dim: -stride[dim]), **options)
+
+
+DECOMPOSITIONS: Mapping[OpOverload, Callable[..., Any]] = {
+    **COMPLEX_DECOMPOSITIONS,
+    _aten.__lshift__.Scalar: _left_shift,
+    _aten.__lshift__.Tensor: _left_shift,
+    _aten.__rshift__.Scalar: _right_shift,
+    _aten.__rshift__.Tensor: _right_shift,
+    _aten._embedding_bag_forward_only.default: _embedding_bag_forward_only,
+    _aten.addbmm.default: _addbmm,
+    _aten.addmv.default: _addmv,
+    _aten.bernoulli.Tensor: _bernoulli,
+    _aten.bernoulli.p: _bernoulli,
+    _aten.bitwise_left_shift.Scalar_Tensor: functools.partial(_shifted_number, torch.bitwise_left_shift),
+    _aten.bitwise_right_shift.Scalar_Tensor: functools.partial(_shifted_number, torch.bitwise_right_shift),
+    _aten.copysign.Scalar: _copysign,
+    _aten.copysign.Tensor: _copysign,
+    _aten.dist.default: decomposition_table[_aten.dist.default],
+    _aten.empty_permuted.default: _empty_permuted,
+    _aten.empty_strided.default: _empty_strided,
+    _aten.exp2.default: _exp2,
+    _aten.fmax.default: _fmax,
+    _aten.fmin.default: _fmin,
+    _aten.ldexp.Tensor: _ldexp,
+    _aten.inverse.default: _inverse,
+    _aten.linalg_cholesky.default: _cholesky,
+    _aten.linalg_inv.default: _inverse,
+    _aten.linalg_lu_factor.default: _lu_factor,
+    _aten.linalg_pinv.atol_rtol_tensor: _pinv,
+    _aten.linalg_solve.default: _solve,
+    _aten.put.default: _put,
+    _aten.remainder.Scalar_Tensor: _remainder_of_number,
+    _aten.round.decimals: _round_decimals,
+    _aten.rrelu_with_noise_functional.default: _rrelu,
+    _aten.signbit.default: _signbit,
+    _aten.tril_indices.default: decomposition_table[_aten.tril_indices.default],
+    _aten.triu_indices.default: decomposition_table[_aten.triu_indices.default],
+}

@@ -1,0 +1,192 @@
+"""Runs torch.export on the methods of a model file."""
+
+from __future__ import annotations
+
+import contextlib
+import re
+import traceback
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+
+import torch
+from torch.fx import traceback as fx_traceback
+
+from diagnostics import derived_operator
+from diagnostics.errors import Finding, InputError
+from export.memory import shared_buffers
+from export.user import fake_kernel
+from export.user.model_file import Method
+from export.user.pytorch_message import condense
+from export.user.samples import Sample
+from export.user.user_file import text_of
+
+_OPEN_SIZES = re.compile(r"Constraints violated|dynamic_shapes|specialized value", re.I)
+
+# For messages of torch.export: the likely cause and the fix.
+_HINTS = (
+    (
+        re.compile(r"data-dependent|GuardOnDataDependent|unbacked", re.I),
+        "Python's `if`, `int()` or a shape depends on the values of a tensor, which an exported graph cannot follow.",
+        "choose with torch.where or torch.cond; say with torch._check what is known of a value; or use a constant.",
+    ),
+    (
+        _OPEN_SIZES,
+        "get_dynamic_shapes() asks for more freedom than the model's code leaves, or does not match its inputs.",
+        "follow the suggested fixes above, or make that dimension static.",
+    ),
+    (
+        re.compile(r"Node copy__default of type call_function is missing nn_module_stack"),
+        "a buffer is assigned from another buffer or an input, as by `self.state = self.initial`.",
+        "copy the elements: self.state.copy_(self.initial).",
+    ),
+    (
+        re.compile(r"numpy|\.tolist\(\)|tensor subclass", re.I),
+        "the model leaves PyTorch in the middle of its computation.",
+        "compute with torch functions only.",
+    ),
+)
+_PACKED_SEQUENCE = (
+    "the model packs sequences (pack_padded_sequence). The sizes of the batches at each time step are then values,"
+    " which torch.export does not know.",
+    "give the layer the padded sequences; for the states at the ends of the sequences, choose the results with"
+    " y.gather(1, (lengths - 1).view(-1, 1, 1).expand(-1, -1, y.shape[2])), or run one sequence at a time.",
+)
+_NO_HINT = (
+    "the model's code does something that torch.export cannot trace.",
+    "rewrite the lines shown; torch.export.draft_export(module, inputs) lists all such places at once.",
+)
+
+
+def trace(method: Method, samples: Sequence[Sample]) -> torch.export.ExportedProgram:
+    """Exports a method.
+
+    Args:
+        method: the method.
+        samples: the eager results. The exported method must have the same number and nesting of outputs.
+    Raises:
+        InputError: torch.export refused the method, or the program would not have the eager results.
+    """
+    exported = method.exported or _export(method)
+    _check_outputs(method, exported, samples)
+    shared_buffers.check(method, exported)
+    return exported
+
+
+def _export(method: Method) -> torch.export.ExportedProgram:
+    try:
+        # If a plain Python object holds a buffer, such as the buffer of a KV cache, strict tracing recognizes the
+        # buffer. Non-strict tracing, which is faster, takes the buffer for a constant.
+        exported = _trace(method, strict=False)
+        if _written_constants(exported):
+            exported = _trace(method, strict=True)
+        if _has_vmap(exported):
+            # The calls below vmap have no batch dimension yet. ExecuTorch fails for those that it keeps whole.
+            exported = exported.run_decompositions({})
+    except BaseException as error:
+        what = f"torch.export of {method.name}()"
+        operator = fake_kernel.operator_without_fake_kernel(error)
+        if operator:
+            at, details = method.source.frames(error)
+            raise InputError(fake_kernel.finding(at or method.at, what, operator, details)) from error
+        message = condense(text_of(error))
+        text = f"{type(error).__name__} {message}"
+        cause, fix = next(((cause, fix) for pattern, cause, fix in _HINTS if pattern.search(text)), _NO_HINT)
+        if _has_packed_sequence(error):
+            cause, fix = _PACKED_SEQUENCE
+        if _OPEN_SIZES.search(text) and (operators := _knowing_no_symbols(method)):
+            cause = (
+                f"{', '.join(operators)} asks its kernel for the shape of the result, and kernels take numbers only."
+            )
+            fix = (
+                "write the shape rule, in the model file or one of its `deps`:"
+                f' @torch.library.register_fake("{operators[0]}", allow_override=True) on a function that takes the'
+                " operator's arguments and returns an empty result, e.g. torch.empty_like(x)."
+            )
+        raise method.source.failure(what, error, at=method.at, cause=cause, fix=fix, message=message) from error
+
+    written = _written_constants(exported)
+    if written:
+        raise InputError(
+            Finding(
+                method.at,
+                f"{method.name}() writes to tensors that are no buffers of the module: {', '.join(written)}",
+                "the module keeps state in a plain attribute, a list, or a global.",
+                "make a buffer of each tensor: self.register_buffer(name, tensor).",
+                id="state-outside-buffers",
+            )
+        )
+    return exported
+
+
+def _has_packed_sequence(error: BaseException) -> bool:
+    """Returns whether an error is one of a recurrent layer whose input is a PackedSequence."""
+    of_layers = str(Path(torch.nn.__file__).parent / "modules" / "rnn.py")
+    frames = (frame for frame, _ in traceback.walk_tb(error.__traceback__))
+    return any(one.f_code.co_filename == of_layers and one.f_locals.get("batch_sizes") is not None for one in frames)
+
+
+def _has_vmap(exported: torch.export.ExportedProgram) -> bool:
+    return any(getattr(node.target, "__name__", "") == "_add_batch_dim" for node in exported.graph.nodes)
+
+
+def _knowing_no_symbols(method: Method) -> list[str]:
+    """Returns the called operators without symbolic sizes.
+
+    The fake kernel of a derived functional variant runs the operator's kernel, which knows concrete sizes only.
+    """
+    with contextlib.suppress(BaseException):
+        graph = _trace(replace(method, dynamic_shapes=None), strict=False).graph_module
+        called = {
+            node.target.name()
+            for module in graph.modules()
+            for node in (module.graph.nodes if isinstance(module, torch.fx.GraphModule) else ())
+            if isinstance(node.target, torch._ops.OpOverload)
+        }
+        return [
+            name
+            for name in sorted(called)
+            if derived_operator.derived_by(torch._C._dispatch_dump(name))
+            and torch._library.simple_registry.singleton.find(name).fake_impl.kernel is None
+        ]
+    return []
+
+
+def _trace(method: Method, *, strict: bool) -> torch.export.ExportedProgram:
+    example = method.example.separate()
+    # With preserved metadata, nodes in branches and loops also have stack traces.
+    with torch.no_grad(), fx_traceback.preserve_node_meta():
+        return torch.export.export(
+            method.module,
+            example.args,
+            dict(example.kwargs),
+            dynamic_shapes=method.dynamic_shapes,
+            strict=strict,
+        )
+
+
+def _written_constants(exported: torch.export.ExportedProgram) -> list[str]:
+    """Returns the constants that an exported graph writes to. A program would lose such a write."""
+    constants = exported.graph_signature.inputs_to_lifted_tensor_constants
+    written: dict[str, None] = {}
+    for node in exported.graph.nodes:
+        if isinstance(node.target, torch._ops.OpOverload):
+            for argument, value in zip(node.target._schema.arguments, node.args, strict=False):
+                if argument.is_write and getattr(value, "name", None) in constants:
+                    written[constants[value.name]] = None
+    return list(written)
+
+
+def _check_outputs(method: Method, exported: torch.export.ExportedProgram, samples: Sequence[Sample]) -> None:
+    for index, sample in enumerate(samples):
+        if sample.output_spec != exported.call_spec.out_spec:
+            raise InputError(
+                Finding(
+                    method.at,
+                    f"{method.name}() returns {len(sample.outputs)} values on sample {index}, nested as"
+                    f" {sample.output_spec}, but the exported program {exported.call_spec.out_spec}",
+                    "the structure of the result depends on the inputs or on the state of the module.",
+                    "return the same structure from every call.",
+                    id="varying-outputs",
+                )
+            )

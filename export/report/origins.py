@@ -1,0 +1,94 @@
+"""Maps the instructions of a program to the model's modules and lines of Python.
+
+The runtime's profile has the numbers of instructions only.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import torch
+
+from export.patches.recorded_emission import Emission, Instruction
+
+# A frame of a node's stack trace: the file, the line, the function and the code.
+_FRAME = re.compile(r'^ *File "([^<].*)", line (\d+), in (.+)$\n?(?! *File ") *(.*)$', re.MULTILINE)
+# The folders into which Python packages are installed.
+_PACKAGES = re.compile(r".*/(?:site|dist)-packages/")
+
+
+def as_json(methods: Mapping[str, Emission]) -> bytes:
+    """Returns the origins of all instructions as JSON.
+
+    `methods` has an object for each method, with an object for each instruction by its number: the operator or the
+    backend, the module, and the frames of the stack, the innermost last, as indices into `frames`. A call of a backend
+    has `parts`, one for each node of the delegated graph.
+    """
+    frames: dict[tuple[str, int, str, str], int] = {}
+    origins = {
+        name: {str(number): _origin(instruction, frames) for number, instruction in emission.instructions.items()}
+        for name, emission in methods.items()
+    }
+    text = json.dumps({"frames": list(frames), "methods": origins}, separators=(",", ":"), sort_keys=True)
+    return (text + "\n").encode()
+
+
+def _origin(instruction: Instruction, frames: dict[tuple[str, int, str, str], int]) -> dict[str, object]:
+    *around, node = instruction.nodes
+    if not instruction.operator:
+        backend: Any = getattr(node.graph.owning_module, str(node.all_input_nodes[0].target))
+        taken = [part for part in backend.original_module.graph.nodes if hasattr(part.target, "_schema")]
+        parts = [_origin(Instruction((*around, part), _name(part)), frames) for part in taken]
+        return {"operator": backend.backend_id, "parts": parts}
+    modules = [path for each in instruction.nodes for path, _ in (each.meta.get("nn_module_stack") or {}).values()]
+    return {
+        "operator": instruction.operator,
+        "module": modules[-1] if modules else "",
+        "stack": [frames.setdefault(frame, len(frames)) for frame in _stack(instruction.nodes)],
+    }
+
+
+def _name(node: torch.fx.Node) -> str:
+    """Returns the name of the operator of a delegated node."""
+    schema: Any = getattr(node.target, "_schema")  # noqa: B009  (PyTorch has no type for what has one)
+    return f"{schema.name}.{schema.overload_name}" if schema.overload_name else str(schema.name)
+
+
+def _stack(nodes: Sequence[torch.fx.Node]) -> list[tuple[str, int, str, str]]:
+    """Returns the frames of nested nodes, the outermost first."""
+    return [frame for node in nodes for frame in _frames_of_model(node.meta.get("stack_trace") or "")]
+
+
+def _frames_of_model(stack_trace: str) -> list[tuple[str, int, str, str]]:
+    """Returns the frames of a stack trace, without PyTorch's frames before and after the frames of the model."""
+    stack = list(_frames(stack_trace))
+    of_model = [index for index, frame in enumerate(stack) if not frame[0].startswith("torch/")]
+    return stack[of_model[0] : of_model[-1] + 1] if of_model else stack
+
+
+def without_folders(stack_trace: str) -> str:
+    """Returns a stack trace with paths that are the same on every machine."""
+    return re.sub(r'(?<=File ")([^<"].*?)(?=")', lambda path: _shown(path[0]), stack_trace)
+
+
+def _frames(stack_trace: str) -> Iterator[tuple[str, int, str, str]]:
+    for file, line, function, code in _FRAME.findall(stack_trace):
+        yield _shown(file), int(line), function, code
+
+
+def _shown(file: str) -> str:
+    """Returns a path that is the same on every machine.
+
+    The path is relative to the working directory or to the folder of installed packages. For all other files, the
+    result is the file's name.
+    """
+    packaged = _PACKAGES.sub("", file)
+    if packaged != file:
+        return packaged
+    path = os.path.relpath(file)
+    return Path(file).name if path.startswith("..") else path

@@ -1,0 +1,334 @@
+"""Plain attributes of modules: attributes that are no parameters, buffers or submodules. A program does not keep them.
+
+export/README.md says what a program keeps.
+"""
+
+from __future__ import annotations
+
+import ast
+import collections
+import contextlib
+import copy
+import enum
+import functools
+import inspect
+import re
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from types import FunctionType, MethodType, ModuleType
+from typing import Any
+
+import torch
+from torch.overrides import TorchFunctionMode
+
+# The attributes of PyTorch's base class.
+_OF_BASE_CLASS = frozenset(vars(torch.nn.Module()))
+# Compared by value.
+_SCALARS = (bool, int, float, complex, str, bytes, type(None))
+# Compared by identity, although they have attributes. The nodes of a graph have fake tensors, which nothing can copy.
+_OPAQUE = (type, FunctionType, MethodType, ModuleType, enum.Enum, torch.fx.Graph)
+_SEQUENCES = (list, tuple, set, frozenset, collections.deque)
+# The largest number of objects to read behind an attribute, such as a vocabulary.
+_MOST_OBJECTS = 20_000
+
+# Methods of containers that change the container. Those of tensors end with an underscore.
+_CHANGING = {
+    *("add", "append", "appendleft", "clear", "discard", "extend", "extendleft", "insert", "pop", "popitem", "popleft"),
+    *("remove", "reverse", "rotate", "setdefault", "sort", "update"),
+}
+_PACKAGES = re.compile(r".*/(?:site|dist)-packages/")
+
+
+@dataclass(frozen=True, order=True)
+class Attribute:
+    """A plain attribute of a module or submodule.
+
+    Attributes:
+        module: the name of the submodule; empty for the module itself.
+        name: the name of the attribute.
+    """
+
+    module: str
+    name: str
+
+    def __str__(self) -> str:
+        return ".".join(filter(None, ("self", self.module, self.name)))
+
+
+class Snapshot:
+    """The values of a module's plain attributes.
+
+    Tensors are compared by identity and version, numbers and strings by value, containers and plain objects by what
+    they contain. A buffer without a value is a plain attribute, since a program has no such buffer.
+    """
+
+    def __init__(self, module: torch.nn.Module) -> None:
+        self._modules = dict(module.named_modules())
+        self._buffers = dict(module.named_buffers(remove_duplicate=False))
+        # A submodule has attributes of its own, and the state of parameters and buffers is no state of attributes.
+        self._elsewhere = {id(one) for one in (*self._modules.values(), *self._buffers.values(), *module.parameters())}
+        self._before = self._read()
+
+    def changed(self) -> list[Attribute]:
+        """Returns the attributes with other values than at the time of the snapshot."""
+        now = self._read()
+        return [one for one in {**self._before, **now} if not _are_same(self._before.get(one), now.get(one))]
+
+    def _read(self) -> dict[Attribute, list[Any]]:
+        seen: set[int] = set()
+        return {
+            Attribute(path, name): self._values(value, seen)
+            for path, module in self._modules.items()
+            for name, value in self._attributes(path, module)
+        }
+
+    def _attributes(self, path: str, module: torch.nn.Module) -> Iterator[tuple[str, Any]]:
+        yield from ((name, value) for name, value in vars(module).items() if name not in _OF_BASE_CLASS)
+        prefix = path and f"{path}."
+        yield from ((name, value) for name, value in module._buffers.items() if prefix + name not in self._buffers)
+
+    def _values(self, value: Any, seen: set[int]) -> list[Any]:
+        """Returns what `_are_same` compares: the parts of a value in order, and the versions of tensors."""
+        values: list[Any] = []
+        pending = [value]
+        while pending and len(values) < _MOST_OBJECTS:
+            one = pending.pop()
+            if issubclass(type(one), torch.Tensor) and id(one) not in self._elsewhere:
+                values += [one, version(one)]
+            elif id(one) in self._elsewhere or id(one) in seen or (parts := _parts(one)) is None:
+                values.append(one)
+            else:
+                seen.add(id(one))
+                values += [type(one), len(parts)]
+                pending += reversed(parts)
+        return values
+
+
+def version(tensor: torch.Tensor) -> int:
+    """Returns a number that each write to a tensor changes."""
+    return 0 if tensor.is_inference() else tensor._version
+
+
+def _parts(value: Any) -> list[Any] | None:
+    """Returns the parts of a container or a plain object; None for any other value."""
+    kind: Any = type(value)
+    if issubclass(kind, (*_SCALARS, *_OPAQUE)):
+        return None
+    parts: list[Any] = []
+    # The methods of the base classes, since subclasses may have methods that raise.
+    if issubclass(kind, dict):
+        parts += [part for item in dict.items(value) for part in item]
+    elif issubclass(kind, _SEQUENCES):
+        base = next(base for base in _SEQUENCES if issubclass(kind, base))
+        parts += base.__iter__(value)
+    attributes = None
+    with contextlib.suppress(AttributeError):
+        attributes = object.__getattribute__(value, "__dict__")
+    if isinstance(attributes, dict):
+        parts += [part for item in attributes.items() for part in item]
+    slots = _slots(kind)
+    for slot in slots:
+        with contextlib.suppress(AttributeError):  # A slot without a value.
+            parts.append(slot.__get__(value))
+    is_known = issubclass(kind, (dict, *_SEQUENCES)) or isinstance(attributes, dict) or bool(slots)
+    return parts if is_known else None
+
+
+@functools.cache
+def _slots(kind: type) -> tuple[Any, ...]:
+    return tuple(one for base in kind.__mro__ for one in vars(base).values() if inspect.ismemberdescriptor(one))
+
+
+def _are_same(before: Sequence[Any] | None, now: Sequence[Any] | None) -> bool:
+    if before is None or now is None or len(before) != len(now):
+        return False
+    return all(
+        one is other or (type(one) is type(other) and isinstance(one, _SCALARS) and one == other)
+        for one, other in zip(before, now, strict=True)
+    )
+
+
+class _DetachedCopies(TorchFunctionMode):
+    """Copies of tensors that autograd computed, as in `self.scale = torch.exp(self.parameter)`, are constants.
+
+    PyTorch itself refuses to copy such tensors.
+    """
+
+    def __torch_function__(
+        self, func: Callable[..., Any], types: Any, args: tuple[Any, ...] = (), kwargs: dict[str, Any] | None = None
+    ) -> Any:
+        if func is torch.Tensor.__deepcopy__ and not args[0].is_leaf:
+            tensor, memo = args
+            memo[id(tensor)] = copy.deepcopy(tensor.detach(), memo)
+            return memo[id(tensor)]
+        return func(*args, **(kwargs or {}))
+
+
+def copied(module: torch.nn.Module) -> torch.nn.Module:
+    """Returns a copy of a module. The copy shares the memory of parameters that nothing writes to."""
+    memo = _with_copied_parameters(module)
+    with _DetachedCopies():
+        return copy.deepcopy(module, memo)
+
+
+def uncopied(module: torch.nn.Module) -> Attribute | None:
+    """Returns the plain attribute because of which a module cannot be copied; None if this is no single attribute."""
+    memo = _with_copied_parameters(module) | {id(one): one for one in module.modules()}
+    with _DetachedCopies():
+        for path, submodule in module.named_modules():
+            for name, value in vars(submodule).items():
+                if name not in _OF_BASE_CLASS:
+                    try:
+                        copy.deepcopy(value, memo)
+                    except BaseException:
+                        return Attribute(path, name)
+    return None
+
+
+def _with_copied_parameters(module: torch.nn.Module) -> dict[int, Any]:
+    """Returns a memo for `copy.deepcopy` with the copies of the parameters."""
+    memo: dict[int, Any] = {id(parameter): _copied_on_write(parameter) for parameter in module.parameters()}
+    with _DetachedCopies():
+        for parameter in module.parameters():
+            if vars(parameter) and memo[id(parameter)] is not parameter:
+                vars(memo[id(parameter)]).update(copy.deepcopy(vars(parameter), memo))
+    return memo
+
+
+def _copied_on_write(parameter: torch.nn.Parameter) -> torch.nn.Parameter:
+    """Returns a parameter whose memory PyTorch copies before the first write to one of the two."""
+    try:
+        return torch.nn.Parameter(torch._lazy_clone(parameter.detach()), parameter.requires_grad)
+    except (NotImplementedError, RuntimeError, TypeError):  # A subclass of tensors, or memory that is not PyTorch's.
+        return parameter
+
+
+def share_parameters(module: torch.nn.Module, original: torch.nn.Module) -> None:
+    """Gives the parameters of a copy that nothing has written to the memory of the original ones.
+
+    Otherwise, PyTorch copies the memory when something asks for the address of either, as ExecuTorch's emitter does.
+    """
+    for copy_, parameter in zip(module.parameters(), original.parameters(), strict=False):
+        if type(copy_) is torch.nn.Parameter and torch._C._is_cow_tensor(copy_):  # type: ignore[attr-defined]
+            copy_.data = parameter.data
+
+
+def value(module: torch.nn.Module, attribute: Attribute) -> Any:
+    """Returns the value of an attribute; None if the module has no such attribute."""
+    return getattr(module.get_submodule(attribute.module), attribute.name, None)
+
+
+def reset(module: torch.nn.Module, attribute: Attribute, fresh: torch.nn.Module) -> None:
+    """Gives an attribute of a module the value that the attribute has in `fresh`, another copy of the module."""
+    memo: dict[int, Any] = {id(parameter): parameter for parameter in fresh.parameters()}
+    for named in ("named_modules", "named_buffers"):
+        of_module = dict(getattr(module, named)())
+        memo |= {id(one): of_module[name] for name, one in getattr(fresh, named)() if name in of_module}
+    changed, like = (dict(one.named_modules()).get(attribute.module) for one in (module, fresh))
+    if changed is not None and like is not None:
+        for now, before in ((changed.__dict__, like.__dict__), (changed._buffers, like._buffers)):
+            now.pop(attribute.name, None)
+            if attribute.name in before:
+                now[attribute.name] = copy.deepcopy(before[attribute.name], memo)
+
+
+@dataclass(frozen=True)
+class Place:
+    """A line that changes an attribute.
+
+    Attributes:
+        file: the source file.
+        line: the line, from 1.
+        function: the name of the function.
+    """
+
+    file: str
+    line: int
+    function: str
+
+    @property
+    def frame(self) -> str:
+        """The line as in a stack trace."""
+        return f'File "{self.file}", line {self.line}, in {self.function}'
+
+    def __str__(self) -> str:
+        return f"{_PACKAGES.sub('', self.file)}:{self.line}, in {self.function}"
+
+
+def place(module: torch.nn.Module, attribute: Attribute) -> Place | None:
+    """Returns the line of Python that changes an attribute; None if no method of the module's classes seems to."""
+    modules = dict(module.named_modules())
+    own = type(modules[attribute.module])
+    others = {type(one): None for one in modules.values()}
+    for classes, is_own in (((own,), True), (others, False)):
+        found = [
+            (rank, order, line, Place(code.co_filename, line, code.co_name))
+            for one in classes
+            for order, function in enumerate(_methods(one))
+            if (code := function.__code__).co_name != "__init__"
+            for rank, line in _changes(function, attribute.name, is_own=is_own)
+        ]
+        if found:
+            return min(found, key=lambda one: one[:3])[3]
+    return None
+
+
+def _methods(of: type) -> Iterator[FunctionType]:
+    for base in of.__mro__[: of.__mro__.index(torch.nn.Module)]:
+        for value in vars(base).values():
+            function = inspect.unwrap(getattr(value, "fget", None) or getattr(value, "__func__", None) or value)
+            if isinstance(function, FunctionType):
+                yield function
+
+
+def _changes(function: FunctionType, name: str, *, is_own: bool) -> Iterator[tuple[int, int]]:
+    """Yields the lines of a function that may change an attribute, each after a rank.
+
+    Assignments and methods that change an object have the first rank, then come other calls, then other lines with the
+    attribute.
+
+    Args:
+        function: the function.
+        name: the attribute.
+        is_own: whether the attribute is one of the function's first argument.
+    """
+    definition = _definition(function)
+    if definition is None:
+        return
+    arguments = [*definition.args.posonlyargs, *definition.args.args]
+
+    def is_of_attribute(node: ast.expr) -> bool:
+        while isinstance(node, (ast.Attribute, ast.Subscript)):
+            if isinstance(node, ast.Attribute) and node.attr == name:
+                return not is_own or (
+                    isinstance(node.value, ast.Name) and node.value.id in [one.arg for one in arguments[:1]]
+                )
+            node = node.value
+        return False
+
+    for node in ast.walk(definition):
+        if isinstance(node, (ast.Attribute, ast.Subscript)) and is_of_attribute(node):
+            if not isinstance(node.ctx, ast.Load):
+                yield 0, node.lineno
+            elif is_own:
+                yield 2, node.lineno
+        elif isinstance(node, ast.Call) and is_of_attribute(node.func):
+            method = node.func.attr if isinstance(node.func, ast.Attribute) else ""
+            yield 0 if method in _CHANGING or method.endswith("_") else 1, node.lineno
+        elif isinstance(node, ast.Call) and ast.unparse(node.func) == "setattr" and len(node.args) == 3:
+            written = node.args[1]
+            if isinstance(written, ast.Constant) and written.value == name:
+                yield 0, node.lineno
+
+
+def _definition(function: FunctionType) -> ast.FunctionDef | None:
+    code = function.__code__
+    with contextlib.suppress(OSError, SyntaxError, ValueError):
+        for node in ast.walk(ast.parse(Path(code.co_filename).read_bytes())):
+            if isinstance(node, ast.FunctionDef):
+                # The first line of a function is that of its first decorator.
+                lines = [*(one.lineno for one in node.decorator_list), node.lineno]
+                if lines[0] == code.co_firstlineno:
+                    return node
+    return None

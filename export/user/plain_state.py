@@ -1,0 +1,264 @@
+"""Finds state in plain attributes of a module, which a program would lose.
+
+torch.export compiles in the values that plain attributes have at the export. A module whose attributes change while it
+runs is therefore run twice on a sample: as it is, and with the attributes that it had at first. The program would do
+the latter. Attributes with which both runs give the same, such as a kept output or a cached table, are no state.
+"""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import torch
+from torch.utils import _pytree as pytree
+
+from diagnostics.errors import Finding, InputError
+from export.user import attributes
+from export.user.attributes import Attribute, Snapshot
+from export.user.dense_tensors import dim_order
+from export.user.model_file import Method
+from export.user.user_file import Inputs
+
+# The largest number of paths to one attribute in a message.
+_MOST_PATHS = 4
+
+
+@dataclass(frozen=True)
+class Ran:
+    """A run of a module.
+
+    Attributes:
+        inputs: the inputs after the run.
+        outputs: the flattened outputs.
+        spec: the nesting of the outputs.
+    """
+
+    inputs: Inputs
+    outputs: tuple[Any, ...]
+    spec: pytree.TreeSpec
+
+
+def run(module: torch.nn.Module, inputs: Inputs) -> Ran:
+    """Runs a module. The run writes to copies of the inputs."""
+    inputs = inputs.separate()
+    outputs, spec = pytree.tree_flatten(module(*inputs.args, **inputs.kwargs))
+    return Ran(inputs, tuple(outputs), spec)
+
+
+@dataclass(frozen=True)
+class _Result:
+    """What a run gave.
+
+    Attributes:
+        ran: the run; None if the module raised.
+        buffers: the buffers after the run.
+    """
+
+    ran: Ran | None
+    buffers: Mapping[str, torch.Tensor]
+
+    def equals(self, other: _Result) -> bool:
+        if self.ran is None or other.ran is None:
+            return self.ran is other.ran
+        pairs = [
+            *zip(self.ran.outputs, other.ran.outputs, strict=False),
+            *zip(self.ran.inputs.flatten()[0], other.ran.inputs.flatten()[0], strict=True),
+            *((buffer, other.buffers.get(name)) for name, buffer in self.buffers.items()),
+        ]
+        return self.ran.spec == other.ran.spec and all(_are_equal(*pair) for pair in pairs)
+
+
+def _are_equal(one: Any, other: Any) -> bool:
+    if isinstance(one, (bool, int, float, str)) and type(one) is type(other):
+        return one == other or repr(one) == repr(other)  # NaN is not equal to itself.
+    if one is other or not (isinstance(one, torch.Tensor) and isinstance(other, torch.Tensor)):
+        return one is other
+    if (one.dtype, one.shape, one.layout) != (other.dtype, other.shape, other.layout):
+        return False
+    if one.layout != torch.strided:
+        return repr(one) == repr(other)
+    if one.is_floating_point():
+        return torch.allclose(one.double(), other.double(), rtol=0, atol=0, equal_nan=True)
+    return torch.equal(one, other)
+
+
+def _result(module: torch.nn.Module, inputs: Inputs, generator: torch.Tensor) -> _Result:
+    """Runs a copy of a module. The random numbers start at a state of PyTorch's generator, which then is as before."""
+    ran = None
+    with torch.random.fork_rng(devices=[]):
+        torch.set_rng_state(generator)
+        with contextlib.suppress(BaseException):
+            ran = run(module, inputs)
+    return _Result(ran, dict(module.named_buffers()))
+
+
+def _varied(inputs: Inputs) -> Inputs:
+    """Returns inputs with other floats of the same range."""
+    leaves, spec = inputs.flatten()
+    varied = [
+        leaf.flip(tuple(range(leaf.dim()))) * 0.5
+        if isinstance(leaf, torch.Tensor) and leaf.is_floating_point()
+        else leaf
+        for leaf in leaves
+    ]
+    return Inputs(*pytree.tree_unflatten(varied, spec))
+
+
+class Check:
+    """Compares the runs of a module with runs in which plain attributes have their first values.
+
+    `before` and `after` are called around each run, `end` after the last one.
+
+    Args:
+        method: the method, whose module has not run.
+        module: the copy of the module that runs.
+    """
+
+    def __init__(self, method: Method, module: torch.nn.Module) -> None:
+        self._method = method
+        self._module = module
+        self._snapshot = Snapshot(module)
+        self._versions = self._of_parameters()
+        # The inputs of each run, and the state of the generator of random numbers before the run.
+        self._runs: list[tuple[Inputs, torch.Tensor]] = []
+        self._changed: list[Attribute] = []
+        self._without: _Result | None = None
+
+    def before(self, inputs: Inputs) -> None:
+        """Prepares the comparison for the next run.
+
+        Args:
+            inputs: the inputs of the run.
+        """
+        self._runs.append((inputs, torch.get_rng_state()))
+        self._changed = self._changes()
+        self._without = None
+        if self._changed:
+            self._without = _result(self._with_first_attributes(), *self._runs[-1])
+
+    def after(self, ran: Ran | None) -> None:
+        """Compares a run.
+
+        Args:
+            ran: the run; None if the module raised.
+        Raises:
+            InputError: the module keeps state in plain attributes.
+        """
+        result = _Result(ran, dict(self._module.named_buffers()))
+        if self._without is not None and not result.equals(self._without):
+            kept = self._state(result)
+            if kept:
+                raise InputError(self._findings(kept))
+
+    def end(self) -> torch.nn.Module:
+        """Compares two more runs if only the last run has changed attributes, as with a single sample.
+
+        Returns:
+            The module with the state that it had before this call.
+        Raises:
+            InputError: the module keeps state in plain attributes.
+        """
+        if self._changed or not self._changes():
+            return self._module
+        try:
+            ended = attributes.copied(self._module)
+        except Exception:  # The run has made an object that cannot be copied.
+            return self._module
+        last, _ = self._runs[-1]
+        # A maximum of all inputs, for example, is the same for one input that is given twice.
+        for inputs in (_varied(last), last):
+            self.before(inputs)
+            self.after(_result(self._module, *self._runs[-1]).ran)
+        return ended
+
+    def _changes(self) -> list[Attribute]:
+        # The other copies of the module have the first values of the parameters.
+        return self._snapshot.changed() if self._versions == self._of_parameters() else []
+
+    def _of_parameters(self) -> list[int]:
+        return [attributes.version(parameter) for parameter in self._module.parameters()]
+
+    def _with_first_attributes(self) -> torch.nn.Module:
+        """Returns a copy of the module with the attributes that the module had at first."""
+        module = attributes.copied(self._method.module)
+        modules = dict(module.named_modules())
+        for name, buffer in self._module.named_buffers(remove_duplicate=False):
+            path, _, last = name.rpartition(".")
+            buffers = modules[path]._buffers if path in modules else {}
+            held = buffers.get(last)
+            if held is None:
+                continue  # A buffer without a value counts as a plain attribute.
+            is_alike = (held.layout, held.dtype, held.shape) == (torch.strided, buffer.dtype, buffer.shape)
+            if is_alike and dim_order(held) is not None:
+                held.copy_(buffer)  # An attribute may have a view of the buffer.
+            else:
+                buffers[last] = buffer.clone()
+        return module
+
+    def _state(self, result: _Result) -> list[Attribute]:
+        """Returns the attributes that make a difference for the last run; none if the module is not deterministic.
+
+        Args:
+            result: what the last run gave.
+        """
+        *earlier, last = self._runs
+
+        def again() -> torch.nn.Module:
+            module = attributes.copied(self._method.module)
+            for inputs, generator in earlier:
+                _result(module, inputs, generator)
+            return module
+
+        if not result.equals(_result(again(), *last)):
+            return []
+        kept = []
+        fresh = attributes.copied(self._method.module)
+        for attribute in self._changed:
+            module = again()
+            attributes.reset(module, attribute, fresh)
+            if not result.equals(_result(module, *last)):
+                kept.append(attribute)
+        return kept or self._changed
+
+    def _findings(self, kept: Sequence[Attribute]) -> list[Finding]:
+        """Returns a finding for each attribute of a class. Several modules may have the class."""
+        modules = dict(self._method.module.named_modules())
+        of_class: dict[tuple[type, str], list[Attribute]] = {}
+        for attribute in kept:
+            of_class.setdefault((type(modules[attribute.module]), attribute.name), []).append(attribute)
+        return [self._finding(kind.__name__, same) for (kind, _), same in of_class.items()]
+
+    def _finding(self, kind: str, same: Sequence[Attribute]) -> Finding:
+        source, name = self._method.source, same[0].name
+        paths = [*map(str, same[:_MOST_PATHS]), *["..."] * (len(same) > _MOST_PATHS)]
+        place = attributes.place(self._method.module, same[0])
+        at, details = source.frames_of_text(place.frame) if place else (None, ())
+        return Finding(
+            at or self._method.at,
+            f"{self._method.name}() keeps state in the attribute {name} of {kind} ({', '.join(paths)})",
+            "a program keeps the state of buffers only. torch.export compiles in the value that the attribute has at"
+            " the export, so that each run of the program would start from this value.",
+            _fix(name, *(attributes.value(module, same[0]) for module in (self._method.module, self._module))),
+            details or ((str(place),) if place else ()),
+            id="state-outside-buffers",
+        )
+
+
+def _fix(name: str, first: Any, now: Any) -> str:
+    """Returns the fix for an attribute with a value at first, and with one after some runs."""
+    if isinstance(now, torch.Tensor):
+        dtype = "" if now.dtype == torch.float32 else f", dtype={now.dtype}"
+        value = "..." if isinstance(first, torch.Tensor) else f"torch.zeros({list(now.shape)}{dtype})"
+        also = " with the first value" if isinstance(first, torch.Tensor) else ""
+    elif isinstance(now, (bool, int, float)):
+        value, also = f"torch.tensor({first if isinstance(first, (bool, int, float)) else now!r})", ""
+    else:
+        return (
+            f"make a buffer of each tensor that {name} keeps: self.register_buffer(name, tensor) in __init__(), with a"
+            " tensor of the same size, and copy_(...) to this buffer in forward()."
+        )
+    buffer = f'self.register_buffer("{name}", {value})'
+    return f"write {buffer}{also} in __init__(), and self.{name}.copy_(...) in forward()."
