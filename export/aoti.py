@@ -16,10 +16,10 @@ from torch._inductor.package.package import package_aoti
 from diagnostics.errors import Finding, InputError
 from export.lower.tracing import trace
 from export.user import model_file, samples
+from export.user.inputs import Inputs
+from export.user.messages import SHOW_MORE, condense, text_of
 from export.user.model_file import Method
-from export.user.pytorch_message import SHOW_MORE, condense
 from export.user.samples import Sample, Value
-from export.user.user_file import Inputs, text_of
 
 # PyTorch's own operators. When Python imports this module, no other operator library is loaded yet.
 _OF_PYTORCH = frozenset(torch._C._dispatch_get_all_op_names())

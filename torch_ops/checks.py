@@ -10,7 +10,7 @@ import torch
 from torch.utils import _pytree as pytree
 
 from diagnostics.errors import Finding
-from export.user.user_file import Inputs
+from export.user.inputs import Inputs
 from torch_ops.diagnosis import diagnose
 from torch_ops.sample_file import Samples
 

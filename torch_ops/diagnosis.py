@@ -11,7 +11,7 @@ import torch
 
 from diagnostics.errors import Finding
 from export.user import fake_kernel
-from export.user.pytorch_message import condense
+from export.user.messages import condense
 from torch_ops.sample_file import Samples
 
 _SHOWN = 300  # characters of PyTorch's own message, beside ours

@@ -88,11 +88,11 @@ def _check() -> int:
     # The import of PyTorch takes seconds, which --help avoids.
     import torch
 
-    from export.user.user_file import UserFile
+    from export.user.source import Source
     from torch_ops import checks, operators, report, sample_file
 
     torch.set_num_threads(1)
-    file = UserFile(
+    source = Source(
         Path(_SAMPLES.value), tuple(Path(path) for path in _IMPORT_PATHS.value), kind="sample", rule="torch_op_test"
     )
     options = checks.Options(
@@ -104,7 +104,7 @@ def _check() -> int:
     )
     results = []
     try:
-        samples = sample_file.load(file, _ENTRY_POINT.value)
+        samples = sample_file.load(source, _ENTRY_POINT.value)
         operator = operators.find(_OP.value, samples.at)
         print(f"{operator._schema}: {len(samples.inputs)} samples", flush=True)
         for result in checks.run(operator, samples, options):

@@ -8,7 +8,9 @@ from typing import Any
 import torch
 
 from diagnostics.errors import Location
-from export.user.user_file import Inputs, UserFile
+from export.user import inputs, user_file
+from export.user.inputs import Inputs
+from export.user.source import Source
 
 _CONTRACT = "a list of samples, each a tuple of arguments, a dict of keyword arguments, or a pair of both"
 
@@ -24,31 +26,30 @@ class Samples:
     """
 
     inputs: tuple[Inputs, ...]
-    source: UserFile
+    source: Source
     at: Location
 
 
-def load(file: UserFile, entry_point: str) -> Samples:
+def load(source: Source, entry_point: str) -> Samples:
     """Runs a sample file.
 
     Args:
-        file: the file.
+        source: the file.
         entry_point: the name of the function in the file that returns the samples.
     Raises:
         InputError: the file, or the function's result, does not match README.md.
     """
-    module = file.run()
-    get_samples = file.entry_point(module, entry_point, _CONTRACT)
+    get_samples = user_file.run(source).entry_point(entry_point, _CONTRACT)
     torch.manual_seed(0)
-    samples = file.call(get_samples)
-    at = file.location(get_samples)
+    samples = source.call(get_samples)
+    at = source.location(get_samples)
     if not isinstance(samples, (list, tuple)) or not samples:
-        raise file.nonsense(at, f"{entry_point}()", samples, _CONTRACT)
-    return Samples(tuple(_inputs(file, at, f"{entry_point}()[{i}]", s) for i, s in enumerate(samples)), file, at)
+        raise source.nonsense(at, f"{entry_point}()", samples, _CONTRACT)
+    return Samples(tuple(_inputs(source, at, f"{entry_point}()[{i}]", s) for i, s in enumerate(samples)), source, at)
 
 
-def _inputs(file: UserFile, at: Location, what: str, sample: Any) -> Inputs:
+def _inputs(source: Source, at: Location, what: str, sample: Any) -> Inputs:
     # No operator takes a tuple or a dict, so a pair of them is (positional arguments, keyword arguments).
     if isinstance(sample, tuple) and [type(part) for part in sample] == [tuple, dict]:
         return Inputs(sample[0], sample[1])
-    return file.inputs(at, what, sample)
+    return inputs.read(source, at, what, sample)

@@ -29,9 +29,10 @@ from export.graph_passes.graph_pass import TOUCHED
 from export.graph_passes.wrong_program import WrongProgramError
 from export.patches.recorded_emission import Emission
 from export.user import attributes, plain_state, samples
+from export.user.inputs import Inputs
+from export.user.messages import first_lines, text_of
 from export.user.model_file import Method
 from export.user.samples import Recorded, Sample
-from export.user.user_file import Inputs, first_lines, text_of
 
 # The work of further runs, in multiplications for each step of a method. An export needs 25 ms for each step, so that
 # further runs cost a tenth of the export at most. The first run is never left out.

@@ -8,8 +8,8 @@ from typing import Any
 import torch
 from torch.utils import _pytree as pytree
 
+from export.user.inputs import Inputs
 from export.user.model_file import Method
-from export.user.user_file import Inputs
 
 
 def drawn(method: Method, seed: int, count: int) -> Iterator[Inputs]:

@@ -22,8 +22,8 @@ from export.graph_passes.report import PassReport
 from export.graph_passes.snapshot import Snapshot
 from export.graph_passes.wrong_program import WrongProgramError
 from export.process import phases
+from export.user.messages import first_lines, text_of
 from export.user.model_file import Method
-from export.user.user_file import first_lines, text_of
 
 _Emitted = TypeVar("_Emitted")
 

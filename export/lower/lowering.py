@@ -16,9 +16,8 @@ from torch.export import ExportedProgram
 
 from diagnostics.errors import Finding, InputError, Location
 from export.lower import recipes
-from export.user import model_file
+from export.user.inputs import Inputs
 from export.user.model_file import Method, ModelFile
-from export.user.user_file import Inputs
 
 if TYPE_CHECKING:
     from torchao.quantization.pt2e.quantizer import Quantizer
@@ -71,9 +70,9 @@ def read(model: ModelFile, backends: Sequence[str] = (), quantize: str = "") -> 
         InputError: there is no such recipe, a function's result does not match README.md, or both the model file and
             the rule name partitioners or a quantizer.
     """
-    if backends and model.function("get_partitioners"):
+    if backends and model.file.function("get_partitioners"):
         raise _given_twice(model, "get_partitioners", f"backends = [{', '.join(map(repr, backends))}]")
-    if quantize and model.function("get_quantizer"):
+    if quantize and model.file.function("get_quantizer"):
         raise _given_twice(model, "get_quantizer", f"quantize = {quantize!r}")
     partitioners = _lists(model, "get_partitioners", _is_partitioner, "a list of partitioners, in order")
     aten_passes = _lists(model, "get_aten_passes", callable, "a list of functions of an ExportedProgram, in order")
@@ -97,14 +96,15 @@ def edge_compile_config(model: ModelFile) -> EdgeCompileConfig:
     Raises:
         InputError: the model file's function returns another type.
     """
-    function = model.function("get_edge_compile_config")
+    function = model.file.function("get_edge_compile_config")
     if function is None:
         # The validity check of the edge dialect refuses all custom operators.
         return EdgeCompileConfig(_check_ir_validity=False)
-    config = model.source.call(function)
+    source = model.file.source
+    config = source.call(function)
     if not isinstance(config, EdgeCompileConfig):
-        at = model.source.location(function)
-        raise model.source.nonsense(at, "get_edge_compile_config()", config, "an executorch.exir.EdgeCompileConfig")
+        at = source.location(function)
+        raise source.nonsense(at, "get_edge_compile_config()", config, "an executorch.exir.EdgeCompileConfig")
     return config
 
 
@@ -117,27 +117,24 @@ def _lists(model: ModelFile, name: str, is_element: Callable[[Any], bool], expec
     lists: dict[str, tuple[Any, ...]] = {}
     for method, value in model.optional(name).items():
         if not isinstance(value, list) or not value or isinstance(value[0], type) or not all(map(is_element, value)):
-            raise model.source.nonsense(model.location(name), model.named(name, method), value, expected)
+            raise model.file.source.nonsense(model.location(name), model.named(name, method), value, expected)
         lists[method] = tuple(value)
     return lists
 
 
 def _quantizers(model: ModelFile, quantize: str) -> dict[str, Quantizer]:
+    name = "get_quantizer"
     if quantize:
         return {method.name: recipes.quantizer(quantize) for method in model.methods}
-    if not model.function("get_quantizer"):
+    if not model.file.function(name):
         return {}
     from torchao.quantization.pt2e.quantizer import Quantizer  # The model file has already imported torchao.
 
-    quantizers = dict(model.optional("get_quantizer"))
+    quantizers = dict(model.optional(name))
+    expected = "a quantizer, of a class below torchao.quantization.pt2e.quantizer.Quantizer"
     for method, value in quantizers.items():
         if not isinstance(value, Quantizer):
-            raise model.source.nonsense(
-                model.location("get_quantizer"),
-                model.named("get_quantizer", method),
-                value,
-                "a quantizer, of a class below torchao.quantization.pt2e.quantizer.Quantizer",
-            )
+            raise model.file.source.nonsense(model.location(name), model.named(name, method), value, expected)
     return quantizers
 
 
@@ -148,7 +145,7 @@ def _quantization(
     if method.name not in quantizers:
         return None
     if method.exported is not None:
-        raise model.source.nonsense(
+        raise model.file.source.nonsense(
             method.at,
             f"the model of {method.name}",
             "an ExportedProgram, which the tool cannot quantize",
@@ -156,9 +153,9 @@ def _quantization(
         )
     inputs = method.samples
     if method.name in calibration:
-        at = model.location(function)
-        inputs = model_file.runs(model.source, at, model.named(function, method.name), calibration[method.name], method)
-    at = model.location("get_quantizer") if model.function("get_quantizer") else method.at
+        what = model.named(function, method.name)
+        inputs = method.runs(model.location(function), what, calibration[method.name])
+    at = model.location("get_quantizer") if model.file.function("get_quantizer") else method.at
     return Quantization(quantizers[method.name], inputs, at)
 
 

@@ -14,10 +14,8 @@ from torch.utils._sympy.numbers import int_oo
 
 from diagnostics.errors import Finding, InputError, Location
 from export.graph_passes import layouts
-from export.user.causes import causes
+from export.user.messages import SHOW_MORE, causes, condense, text_of
 from export.user.model_file import Method
-from export.user.pytorch_message import SHOW_MORE, condense
-from export.user.user_file import text_of
 
 # For each pass for layers of torchao: the size of a group of weights is a multiple of this number.
 _GROUP_MULTIPLES = {

@@ -119,6 +119,7 @@ def build(
     graph_passes: Sequence[GraphPass] = (),
     *,
     strict_passes: bool = False,
+    alloc_graph_input: bool = True,
     with_check: bool = True,
     with_etrecord: bool = False,
 ) -> Program:
@@ -132,6 +133,7 @@ def build(
         config: the config of the edge dialect.
         graph_passes: the graph passes, which prepare the graphs for kernels.
         strict_passes: whether an exception in a graph pass ends the export.
+        alloc_graph_input: whether memory is planned for inputs.
         with_check: whether to run the program on the samples before it is returned.
         with_etrecord: whether to make an ETRecord, too.
     Raises:
@@ -189,7 +191,10 @@ def build(
             ]
             return check.check(emitted, emissions, subjects, strict=strict_passes) if with_check else {}
 
-        attempts = _Attempts(methods, exported, lowerings, to_edge, checked, strict=strict_passes)
+        def emitted_by(edge: EdgeProgramManager) -> tuple[ExecutorchProgramManager, Mapping[str, Emission]]:
+            return emit(edge, alloc_graph_input=alloc_graph_input)
+
+        attempts = _Attempts(methods, exported, lowerings, to_edge, emitted_by, checked, strict=strict_passes)
         emitted, failures = passes.emit(graph_passes, attempts, strict=strict_passes)
         reports = {
             method.name: [
@@ -229,6 +234,7 @@ class _Attempts:
         exported: the graphs of the methods. Each attempt changes them.
         lowerings: the lowering of each method.
         to_edge: lowers the graphs, with some preserved operators.
+        emit: emits the lowered graphs.
         check: checks an emitted program.
         strict: whether an exception in a pass ends the export.
 
@@ -242,6 +248,7 @@ class _Attempts:
         exported: Mapping[str, ExportedProgram],
         lowerings: Mapping[str, Lowering],
         to_edge: Callable[[Sequence[torch._ops.OpOverload]], EdgeProgramManager],
+        emit: Callable[[EdgeProgramManager], tuple[ExecutorchProgramManager, Mapping[str, Emission]]],
         check: Callable[[ExecutorchProgramManager, Mapping[str, Emission], _Lowered], Mapping[str, Checked]],
         *,
         strict: bool,
@@ -250,6 +257,7 @@ class _Attempts:
         self._exported = exported
         self._lowerings = lowerings
         self._to_edge = to_edge
+        self._emit = emit
         self._check = check
         self._strict = strict
         self._snapshots: Sequence[Snapshot] = []
@@ -274,7 +282,7 @@ class _Attempts:
         }
         reports = {name: [*lowered.reports[name], *of_passes[name]] for name in of_passes}
         with phases.phase("to_executorch"):
-            executorch, emissions = emit(lowered.edge)
+            executorch, emissions = self._emit(lowered.edge)
         with phases.phase("check"):
             checked = self._check(executorch, emissions, lowered)
         return _Emitted(executorch, written, delegations, reports, checked, growth, origins.as_json(emissions))
@@ -377,9 +385,14 @@ def finish(program: ExportedProgram) -> None:
     _forget_classes(program)
 
 
-def emit(edge: EdgeProgramManager) -> tuple[ExecutorchProgramManager, Mapping[str, Emission]]:
+def emit(
+    edge: EdgeProgramManager, *, alloc_graph_input: bool = True
+) -> tuple[ExecutorchProgramManager, Mapping[str, Emission]]:
     """Emits finished methods as a program. Returns also the record of the emission of each method."""
-    config = ExecutorchBackendConfig(passes=[layouts.ExplicitLayouts()], memory_planning_pass=layouts.Planning())
+    config = ExecutorchBackendConfig(
+        passes=[layouts.ExplicitLayouts()],
+        memory_planning_pass=layouts.Planning(alloc_graph_input=alloc_graph_input),
+    )
     # Graph passes set fake tensors that differ from those of a trace. ExplicitLayouts makes the graph's last trace.
     with recorded_emission.recorded() as emissions, idle_passes.skipped(but=layouts.ExplicitLayouts):
         return edge.to_executorch(config), emissions

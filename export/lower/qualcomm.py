@@ -16,9 +16,8 @@ from executorch.exir.pass_manager import PassType
 
 from diagnostics.errors import Finding, InputError
 from export.lower.lowering import Lowering
+from export.user.messages import condense, text_of
 from export.user.model_file import Method
-from export.user.pytorch_message import condense
-from export.user.user_file import text_of
 
 
 def compile_specs(lowerings: Mapping[str, Lowering]) -> dict[str, list[Any]]:

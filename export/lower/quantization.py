@@ -15,10 +15,9 @@ from diagnostics.errors import InputError
 from export.lower import tracing
 from export.lower.lowering import Quantization
 from export.patches import batch_norm_patterns, training_patterns
+from export.user.messages import SHOW_MORE, condense, text_of
 from export.user.model_file import Method
-from export.user.pytorch_message import SHOW_MORE, condense
 from export.user.samples import Sample
-from export.user.user_file import text_of
 
 _WITH_SCALARS = {
     torch.ops.aten.add.Tensor: torch.ops.aten.add.Scalar,

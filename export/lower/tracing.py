@@ -16,10 +16,9 @@ from diagnostics import derived_operator
 from diagnostics.errors import Finding, InputError
 from export.memory import shared_buffers
 from export.user import fake_kernel
+from export.user.messages import condense, text_of
 from export.user.model_file import Method
-from export.user.pytorch_message import condense
 from export.user.samples import Sample
-from export.user.user_file import text_of
 
 _OPEN_SIZES = re.compile(r"Constraints violated|dynamic_shapes|specialized value", re.I)
 

@@ -21,7 +21,7 @@ from absl import app, flags
 from diagnostics.errors import Finding, InputError, Location
 from export.process import own_process, phases, system_limits
 from export.process.preloaded import Preloaded
-from export.user.pytorch_message import SHOW_MORE
+from export.user.messages import SHOW_MORE
 
 _MODEL = flags.DEFINE_string("model", None, "Python file that has the entry point.", required=True)
 _ENTRY_POINT = flags.DEFINE_string("entry_point", "get_model", "Function in the file that returns the model.")

@@ -9,7 +9,7 @@ import re
 from pathlib import Path
 
 from diagnostics.errors import Finding, InputError, Location
-from export.user.causes import causes
+from export.user.messages import causes
 
 _NO_MEMORY = re.compile(r"DefaultCPUAllocator: (?:can't allocate|not enough) memory|std::bad_alloc")
 _MEMORY = (

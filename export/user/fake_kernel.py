@@ -7,7 +7,7 @@ import re
 from torch._subclasses.fake_tensor import UnsupportedOperatorException
 
 from diagnostics.errors import Finding, Location
-from export.user.user_file import text_of
+from export.user.messages import causes, text_of
 
 _NAMED = (
     re.compile(r"no fake impl registered for <CustomOpDef\(([\w:.]+)\)>"),
@@ -17,17 +17,13 @@ _NAMED = (
 
 def operator_without_fake_kernel(error: BaseException) -> str | None:
     """Returns the operator, such as `my_ops::mul3`, whose missing fake kernel raised an exception; None otherwise."""
-    chain: set[int] = set()
-    seen: BaseException | None = error
-    while seen is not None and id(seen) not in chain:
-        if isinstance(seen, UnsupportedOperatorException):
-            return str(seen.func.name())
+    for one in causes(error, with_contexts=True):
+        if isinstance(one, UnsupportedOperatorException):
+            return str(one.func.name())
         for pattern in _NAMED:
-            if match := pattern.search(text_of(seen)):
+            if match := pattern.search(text_of(one)):
                 namespace, _, name = match[1].replace("::", ".").partition(".")
                 return f"{namespace}::{name.removesuffix('.default')}"
-        chain.add(id(seen))
-        seen = seen.__cause__ or seen.__context__
     return None
 
 

@@ -5,16 +5,18 @@ export/README.md has the contract.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from types import ModuleType
 from typing import Any
 
 import torch
 
 from diagnostics.errors import Finding, InputError, Location
-from export.user.user_file import Inputs, UserFile, describe
+from export.user import inputs, user_file
+from export.user.inputs import Inputs
+from export.user.source import Source
+from export.user.user_file import UserFile
 
 _CONTRACT = "(torch.nn.Module, example_inputs)"
 
@@ -40,8 +42,19 @@ class Method:
     example: Inputs
     dynamic_shapes: Any
     samples: tuple[Inputs, ...]
-    source: UserFile
+    source: Source
     at: Location
+
+    def runs(self, at: Location, what: str, value: Any) -> tuple[Inputs, ...]:
+        """Returns a list of inputs that a function returned, one element for each run of the method.
+
+        Args:
+            at: the location of the function.
+            what: the name of the list, for error messages.
+            value: the list. Its elements must have the structure and the dtypes of the example.
+        """
+        is_fixed = self.exported is None and self.dynamic_shapes is None
+        return inputs.read_all(self.source, at, what, value, self.example, fixed=is_fixed)
 
 
 @dataclass(frozen=True)
@@ -49,33 +62,37 @@ class ModelFile:
     """A model file after its run.
 
     Attributes:
-        source: the file.
-        content: the file's module.
-        methods: the methods that the entry point returned.
+        file: the file.
+        names: the names of the methods.
         several: whether the entry point returned a dict of methods. The optional functions then return dicts, too.
+        methods: the methods that the entry point returned.
     """
 
-    source: UserFile
-    content: ModuleType
-    methods: tuple[Method, ...]
+    file: UserFile
+    names: tuple[str, ...]
     several: bool
-
-    def function(self, name: str) -> Callable[[], Any] | None:
-        """Returns an optional function of the file; None if the file does not define the function."""
-        return self.source.function(self.content, name)
+    methods: tuple[Method, ...] = ()
 
     def location(self, name: str) -> Location:
         """Returns the location of one of the file's functions."""
-        return self.source.location(self.function(name))
+        return self.file.source.location(self.file.function(name))
 
     def optional(self, name: str) -> Mapping[str, Any]:
         """Calls an optional function. Returns the values of the methods that the function has values for."""
-        names = [method.name for method in self.methods]
-        return _optional(self.source, self.content, name, names, self.several)
+        function = self.file.function(name)
+        if function is None:
+            return {}
+        value = self.file.source.call(function)
+        if not self.several:
+            return {"forward": value}
+        if not isinstance(value, dict) or not value.keys() <= set(self.names):
+            expected = f"a dict with keys out of {', '.join(self.names)}"
+            raise self.file.source.nonsense(self.location(name), f"{name}()", value, expected)
+        return value
 
     def named(self, function: str, method: str) -> str:
         """Returns the name of a function's value for a method, for error messages."""
-        return _named(function, method, self.several)
+        return f"{function}()" + (f"[{method!r}]" if self.several else "")
 
 
 def load(path: Path, entry_point: str, import_paths: Sequence[Path], *, rule: str) -> ModelFile:
@@ -87,108 +104,70 @@ def load(path: Path, entry_point: str, import_paths: Sequence[Path], *, rule: st
         import_paths: folders of the user's own modules, for error messages.
         rule: the rule of the model, for error messages.
     Raises:
-        InputError: the file, or the result of one of its functions, does not match README.md.
+        InputError: the file, or the result of one of its functions, does not match export/README.md.
     """
-    file = UserFile(path, tuple(import_paths), kind="model", rule=rule)
-    module = file.run()
-    get_model = file.entry_point(module, entry_point, _CONTRACT)
+    source = Source(path, tuple(import_paths), kind="model", rule=rule)
+    file = user_file.run(source)
+    get_model = file.entry_point(entry_point, _CONTRACT)
     torch.manual_seed(0)
-    model = file.call(get_model)
-    at = file.location(get_model)
+    model = source.call(get_model)
+    at = source.location(get_model)
     several = isinstance(model, dict)
     if several and not (model and all(isinstance(name, str) and name for name in model)):
-        raise file.nonsense(at, f"{entry_point}()", model, f"a dict of method name: {_CONTRACT}")
+        raise source.nonsense(at, f"{entry_point}()", model, f"a dict of method name: {_CONTRACT}")
     models = model if several else {"forward": model}
-    dynamic_shapes = _optional(file, module, "get_dynamic_shapes", models, several)
-    samples = _optional(file, module, "get_sample_inputs", models, several)
-    methods = tuple(
-        _method(
-            file,
-            at,
-            name,
-            value,
-            what=_named(entry_point, name, several),
-            dynamic_shapes=dynamic_shapes,
-            samples=samples,
+    loaded = ModelFile(file, tuple(models), several)
+    dynamic_shapes = loaded.optional("get_dynamic_shapes")
+    samples = loaded.optional("get_sample_inputs")
+    methods = []
+    for name, value in models.items():
+        what = loaded.named(entry_point, name)
+        if isinstance(value, torch.export.ExportedProgram):
+            method = _exported(source, at, name, what, value)
+            if name in dynamic_shapes:
+                raise source.nonsense(at, what, value, f"{_CONTRACT}, as get_dynamic_shapes() names {name}")
+        else:
+            method = _eager(source, at, name, what, value, dynamic_shapes.get(name))
+        runs = method.runs(at, "get_sample_inputs()", samples[name]) if name in samples else (method.example,)
+        methods.append(replace(method, samples=runs))
+    return replace(loaded, methods=tuple(methods))
+
+
+def _exported(source: Source, at: Location, name: str, what: str, program: torch.export.ExportedProgram) -> Method:
+    if program.example_inputs is None:
+        found = "an ExportedProgram without example inputs"
+        raise source.nonsense(at, what, found, "one that torch.export.export made")
+    return Method(name, program.module(), program, Inputs(*program.example_inputs), None, (), source, at)
+
+
+def _eager(source: Source, at: Location, name: str, what: str, value: Any, dynamic_shapes: Any) -> Method:
+    if not (isinstance(value, tuple) and len(value) == 2 and isinstance(value[0], torch.nn.Module)):
+        raise source.nonsense(at, what, value, f"{_CONTRACT}, or a torch.export.ExportedProgram")
+    module: torch.nn.Module = value[0]
+    if isinstance(module, torch.jit.ScriptModule):
+        raise InputError(
+            Finding(
+                at,
+                f"the module of {what} is TorchScript",
+                "torch.jit.load, torch.jit.script or torch.jit.trace made the module. torch.export does not take"
+                " TorchScript.",
+                "make the module from its Python class, and load the weights:"
+                " module.load_state_dict(scripted.state_dict()).",
+                id="wrong-return-value",
+            )
         )
-        for name, value in models.items()
-    )
-    return ModelFile(file, module, methods, several)
-
-
-def _optional(
-    file: UserFile, module: ModuleType, name: str, methods: Collection[str], several: bool
-) -> Mapping[str, Any]:
-    """Calls an optional function. Returns the values of the methods that the function has values for."""
-    function = file.function(module, name)
-    if function is None:
-        return {}
-    value = file.call(function)
-    if not several:
-        return {"forward": value}
-    unknown = [key for key in value if key not in methods] if isinstance(value, dict) else []
-    if unknown or not isinstance(value, dict):
-        raise file.nonsense(
-            file.location(function), f"{name}()", value, f"a dict with keys out of {', '.join(methods)}"
+    example = inputs.read(source, at, f"example inputs of {what}", value[1])
+    if cycle := _cycle(module, type(module).__name__, {}, set()):
+        raise InputError(
+            Finding(
+                at,
+                f"the module of {what} contains itself: {cycle[0]} is {cycle[1]}",
+                "PyTorch makes a submodule of each module in an attribute. No submodule may contain its parent.",
+                "keep the reference in a tuple, which PyTorch does not search: self.parent = (parent,).",
+                id="wrong-return-value",
+            )
         )
-    return value
-
-
-def _named(function: str, method: str, several: bool) -> str:
-    return f"{function}()" + (f"[{method!r}]" if several else "")
-
-
-def _method(
-    file: UserFile,
-    at: Location,
-    name: str,
-    value: Any,
-    *,
-    what: str,
-    dynamic_shapes: Mapping[str, Any],
-    samples: Mapping[str, Any],
-) -> Method:
-    module: torch.nn.Module
-    if isinstance(value, torch.export.ExportedProgram):
-        if value.example_inputs is None:
-            raise file.nonsense(
-                at, what, "an ExportedProgram without example inputs", "one that torch.export.export made"
-            )
-        if name in dynamic_shapes:
-            raise file.nonsense(at, what, value, f"{_CONTRACT}, as get_dynamic_shapes() names {name}")
-        args, kwargs = value.example_inputs
-        exported, module, example = value, value.module(), Inputs(args, kwargs)
-    else:
-        if not (isinstance(value, tuple) and len(value) == 2 and isinstance(value[0], torch.nn.Module)):
-            raise file.nonsense(at, what, value, f"{_CONTRACT}, or a torch.export.ExportedProgram")
-        if isinstance(value[0], torch.jit.ScriptModule):
-            raise InputError(
-                Finding(
-                    at,
-                    f"the module of {what} is TorchScript",
-                    "torch.jit.load, torch.jit.script or torch.jit.trace made the module. torch.export does not take"
-                    " TorchScript.",
-                    "make the module from its Python class, and load the weights:"
-                    " module.load_state_dict(scripted.state_dict()).",
-                    id="wrong-return-value",
-                )
-            )
-        example = file.inputs(at, f"example inputs of {what}", value[1])
-        if cycle := _cycle(value[0], type(value[0]).__name__, {}, set()):
-            raise InputError(
-                Finding(
-                    at,
-                    f"the module of {what} contains itself: {cycle[0]} is {cycle[1]}",
-                    "PyTorch makes a submodule of each module in an attribute. No submodule may contain its parent.",
-                    "keep the reference in a tuple, which PyTorch does not search: self.parent = (parent,).",
-                    id="wrong-return-value",
-                )
-            )
-        exported, module = None, value[0].eval()
-    method = Method(name, module, exported, example, dynamic_shapes.get(name), (), file, at)
-    if name not in samples:
-        return replace(method, samples=(example,))
-    return replace(method, samples=runs(file, at, "get_sample_inputs()", samples[name], method))
+    return Method(name, module.eval(), None, example, dynamic_shapes, (), source, at)
 
 
 def _cycle(
@@ -203,42 +182,3 @@ def _cycle(
         if part not in seen and (found := _cycle(part, f"{name}.{attribute}", above, seen)):
             return found
     return None
-
-
-def runs(file: UserFile, at: Location, what: str, value: Any, method: Method) -> tuple[Inputs, ...]:
-    """Checks a list of inputs that a function returned, one element for each run of a method.
-
-    Args:
-        file: the model file.
-        at: the location of the function.
-        what: the name of the list, for error messages.
-        value: the list.
-        method: the method. The inputs of each run must have the structure and the dtypes of the example.
-    """
-    if not (isinstance(value, list) and value):
-        raise file.nonsense(at, what, value, "a list of inputs, one for each run")
-    fixed = method.exported is None and method.dynamic_shapes is None
-    return tuple(_like(file, at, f"{what}[{i}]", run, method.example, fixed=fixed) for i, run in enumerate(value))
-
-
-def _like(file: UserFile, at: Location, what: str, value: Any, example: Inputs, *, fixed: bool) -> Inputs:
-    """Checks the inputs of one run against the example. If `fixed`, shapes and numbers must also be equal."""
-    inputs = file.inputs(at, what, value)
-    if inputs.kwargs.keys() == example.kwargs.keys():
-        inputs = Inputs(inputs.args, {key: inputs.kwargs[key] for key in example.kwargs})
-    leaves, spec = inputs.flatten()
-    example_leaves, example_spec = example.flatten()
-    if spec != example_spec:
-        raise file.nonsense(
-            at, what, value, f"inputs like the example's, {describe(example.args or dict(example.kwargs))}"
-        )
-    for index, (leaf, like) in enumerate(zip(leaves, example_leaves, strict=True)):
-        alike = type(leaf) is type(like) or (isinstance(leaf, torch.Tensor) and isinstance(like, torch.Tensor))
-        if alike and isinstance(leaf, torch.Tensor):
-            alike = leaf.dtype == like.dtype and leaf.dim() == like.dim() and (not fixed or leaf.shape == like.shape)
-        elif alike and fixed:
-            alike = leaf == like or repr(leaf) == repr(like)  # NaN is not equal to itself.
-        if not alike:
-            hint = "; other sizes need get_dynamic_shapes()" if fixed else ""
-            raise file.nonsense(at, f"{what}, input {index},", leaf, f"as in the example {describe(like)}{hint}")
-    return inputs

@@ -19,8 +19,8 @@ from diagnostics.errors import Finding, InputError
 from export.user import attributes
 from export.user.attributes import Attribute, Snapshot
 from export.user.dense_tensors import dim_order
+from export.user.inputs import Inputs
 from export.user.model_file import Method
-from export.user.user_file import Inputs
 
 # The largest number of paths to one attribute in a message.
 _MOST_PATHS = 4

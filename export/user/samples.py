@@ -25,8 +25,10 @@ from torch.utils import _pytree as pytree
 from diagnostics.errors import Finding, InputError
 from export.user import attributes, plain_state
 from export.user.dense_tensors import dense, dim_order
+from export.user.inputs import Inputs
+from export.user.messages import text_of
 from export.user.model_file import Method
-from export.user.user_file import Inputs, describe, text_of
+from export.user.source import describe
 
 # The dtypes that a .ptd file can store: all but complex ones.
 _SCALAR_TYPES = {dtype for dtype in vars(torch).values() if isinstance(dtype, torch.dtype) and not dtype.is_complex}

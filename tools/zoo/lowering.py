@@ -24,7 +24,8 @@ from export.graph_passes.tests import rewriting
 from export.lower import tracing
 from export.memory import dense_state
 from export.user import model_file, samples
-from export.user.user_file import Inputs, UserFile
+from export.user.inputs import Inputs
+from export.user.source import Source
 from tools.zoo.messages import first_line, one_line
 from tools.zoo.results import Problem
 
@@ -40,7 +41,7 @@ class StepError(Exception):
 
 def method(module: torch.nn.Module, given: Sequence[torch.Tensor]) -> model_file.Method:
     """Returns a module as a method for the exporter."""
-    source = UserFile(Path(__file__), kind="model", rule="executorch_program")
+    source = Source(Path(__file__), kind="model", rule="executorch_program")
     inputs = Inputs(tuple(given))
     return model_file.Method("forward", module, None, inputs, None, (inputs,), source, Location(__file__))
 

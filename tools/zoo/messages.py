@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from export.user.user_file import text_of
+from export.user.messages import text_of
 
 _LONGEST = 160
 _PATH = re.compile(r"(/[\w.+-]+)+/([\w.+-]+)")

@@ -14,7 +14,7 @@ import torch
 from absl.testing import absltest
 
 from diagnostics.errors import InputError
-from export.user.user_file import UserFile
+from export.user.source import Source
 from torch_ops import checks, operators, report, sample_file
 
 _OPCHECK = [
@@ -76,7 +76,7 @@ class _Case(absltest.TestCase):
 
     def load(self, source: str, operator: str = "") -> tuple[torch._ops.OpOverload, sample_file.Samples]:
         self.file.write_text(source.replace("NS", self.namespace))
-        samples = sample_file.load(UserFile(self.file, kind="sample", rule="torch_op_test"), "get_samples")
+        samples = sample_file.load(Source(self.file, kind="sample", rule="torch_op_test"), "get_samples")
         return operators.find(operator.replace("NS", self.namespace), samples.at), samples
 
     def run_checks(self, source: str, operator: str, options: checks.Options | None = None) -> dict[str, checks.Result]:
@@ -301,7 +301,7 @@ class SampleFileTest(_Case):
             self.assertIn(text.replace("NS", self.namespace), message)
 
     def test_code_that_pytorch_compiles_is_not_the_users(self) -> None:
-        file = UserFile(self.file, (Path.cwd(),), kind="sample", rule="torch_op_test")
+        file = Source(self.file, (Path.cwd(),), kind="sample", rule="torch_op_test")
         self.assertFalse(file.is_users("<string>"))
 
     def test_raises(self) -> None:

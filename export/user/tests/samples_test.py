@@ -20,7 +20,8 @@ from diagnostics.errors import InputError
 from diagnostics.golden import case
 from export.exporter import export
 from export.user import attributes, model_file, samples
-from export.user.user_file import Inputs, UserFile
+from export.user.inputs import Inputs
+from export.user.source import Source
 
 _ONE, _TWO = "[(torch.tensor([1., 2.]),)]", "[(torch.tensor([1., 2.]),), (torch.tensor([3., 5.]),)]"
 
@@ -68,7 +69,7 @@ class TensorTest(absltest.TestCase):
             torch.tensor([True, False]),
             torch.arange(3.0).expand(2, 3),
         )
-        source = UserFile(Path(__file__), kind="model", rule="executorch_program")
+        source = Source(Path(__file__), kind="model", rule="executorch_program")
         inputs = Inputs(given)
         method = model_file.Method("forward", Same(), None, inputs, None, (inputs,), source, source.location())
         (sample,) = samples.record(method).samples
