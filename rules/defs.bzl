@@ -1,20 +1,24 @@
 """All rules. Load the rules from this file."""
 
+load(
+    ":compatibility.bzl",
+    _et_operator_library = "et_operator_library",
+    _executorch_generated_lib = "executorch_generated_lib",
+    _executorch_model = "executorch_model",
+    _exir_custom_ops_aot_lib = "exir_custom_ops_aot_lib",
+)
 load(":et_kernel_library.bzl", _et_kernel_library = "et_kernel_library")
-load(":et_operator_library.bzl", _et_operator_library = "et_operator_library")
 load(":et_size_report.bzl", _et_size_report = "et_size_report")
 load(":executorch_backend.bzl", _executorch_backend = "executorch_backend")
 load(":executorch_binary.bzl", _executorch_binary = "executorch_binary")
 load(":executorch_bundle.bzl", _executorch_bundle = "executorch_bundle")
 load(":executorch_compiled_program.bzl", _executorch_compiled_program = "executorch_compiled_program")
 load(":executorch_compiled_program_test.bzl", _executorch_compiled_program_test = "executorch_compiled_program_test")
-load(":executorch_generated_lib.bzl", _executorch_generated_lib = "executorch_generated_lib")
-load(":executorch_model.bzl", _executorch_model = "executorch_model")
+load(":executorch_custom_ops_aot_lib.bzl", _executorch_custom_ops_aot_lib = "executorch_custom_ops_aot_lib")
 load(":executorch_ops_check.bzl", _executorch_ops_check = "executorch_ops_check")
 load(":executorch_prebuilt_kernels.bzl", _executorch_prebuilt_kernels = "executorch_prebuilt_kernels")
 load(":executorch_program.bzl", _executorch_program = "executorch_program")
 load(":executorch_program_test.bzl", _executorch_program_test = "executorch_program_test")
-load(":exir_custom_ops_aot_lib.bzl", _exir_custom_ops_aot_lib = "exir_custom_ops_aot_lib")
 load(":qnn_op_package.bzl", _qnn_op_package = "qnn_op_package")
 load(":scalar_type.bzl", _ScalarType = "ScalarType")
 load(
@@ -43,6 +47,7 @@ executorch_bundle = _executorch_bundle
 executorch_codegen_toolchain = _executorch_codegen_toolchain
 executorch_compiled_program = _executorch_compiled_program
 executorch_compiled_program_test = _executorch_compiled_program_test
+executorch_custom_ops_aot_lib = _executorch_custom_ops_aot_lib
 executorch_generated_lib = _executorch_generated_lib
 executorch_model = _executorch_model
 executorch_ops_check = _executorch_ops_check

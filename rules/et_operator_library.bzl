@@ -5,9 +5,8 @@ load("//rules/private/executorch:et_operator_library.bzl", _et_operator_library 
 # custom_ops_<name> depends on the library's selection, the selection on a model, and the model may need custom_ops_<name> for its
 # export. To break the cycle, a selection of models includes all operators, and not the models, if custom_ops_<name> needs it.
 _WITHOUT_MODELS = Label("//rules/private/executorch:is_without_models")
-_IN_PLACE_OF_MODELS = {"include_all_ops": True, "model": None, "models": None}
 
-def et_operator_library(name, **kwargs):
+def et_operator_library(name, models = [], **kwargs):
     """Selects operators from lists, models, YAMLs and other selections.
 
     Writes `<name>/selected_operators.yaml` in ExecuTorch's format. The same operators give the same bytes, in any order. An
@@ -26,14 +25,21 @@ def et_operator_library(name, **kwargs):
 
     Args:
       name: name of the selection.
-      **kwargs: ops, ops_dict, model, models, deps, include_all_operators, include_all_ops, ops_schema_yaml_target,
-        server_generated_yaml_target, define_static_targets and the common attributes.
+      models: programs, each an `executorch_program`, a .pte file, or a bundled program (.bpte). Selects the operators that the
+        methods call, with the dtypes and dim orders of the calls, without the operators inside delegates.
+      **kwargs: ops, ops_dict, deps, include_all_operators, ops_schema_yaml_target, server_generated_yaml_target and the common
+        attributes.
     """
-    if kwargs.get("model") or kwargs.get("models"):
-        for attribute, value in _IN_PLACE_OF_MODELS.items():
-            given = kwargs.get(attribute)
+    without_models = False
+    if models:
+        without_models = select({_WITHOUT_MODELS: True, "//conditions:default": False})
 
-            # A select() of the caller cannot be nested in another select(), so the caller's value stays as it is.
-            if type(given) != "select":
-                kwargs[attribute] = select({_WITHOUT_MODELS: value, "//conditions:default": given})
-    _et_operator_library(name = name, **kwargs)
+        # A select() of the caller cannot be nested in another select().
+        if type(models) != "select":
+            models = select({_WITHOUT_MODELS: [], "//conditions:default": models})
+    _et_operator_library(
+        name = name,
+        models = models,
+        without_models = without_models,
+        **kwargs
+    )

@@ -1,12 +1,13 @@
 """executorch_binary: a runner for a program."""
 
+load("//rules/private/actions:common_attributes.bzl", "on_request")
 load(
     "//rules/private/executorch:executorch_binary.bzl",
     "executorch_profile",
     _executorch_binary = "executorch_binary",
 )
 
-def executorch_binary(name, profile = False, atol = None, rtol = None, min_snr = None, tags = [], **kwargs):
+def executorch_binary(name, profile = False, atol = None, rtol = None, min_snr = None, **kwargs):
     """A runner for a program, as `<name>`, and a profiler of the program, as `<name>.profile`.
 
     The runner loads and runs the program, and prints shapes, dtypes, values and times. `--help` shows all flags. The build fails
@@ -26,7 +27,6 @@ def executorch_binary(name, profile = False, atol = None, rtol = None, min_snr =
       atol: absolute tolerance of `--check`, a decimal number. Default: as in `executorch_program_test`.
       rtol: relative tolerance of `--check`, a decimal number. Default: as in `executorch_program_test`.
       min_snr: lowest signal-to-noise ratio of `--check` in decibels, as in `executorch_program_test`. Default: 0.
-      tags: tags of all targets.
       **kwargs: program, deps, data, linkopts and the common attributes.
     """
     _executorch_binary(
@@ -35,11 +35,9 @@ def executorch_binary(name, profile = False, atol = None, rtol = None, min_snr =
         min_snr = min_snr,
         profile = profile,
         rtol = rtol,
-        tags = tags,
         **kwargs
     )
     executorch_profile(
         name = name + ".profile",
-        tags = tags + ["manual"],
-        **kwargs
+        **on_request(kwargs)
     )

@@ -1,13 +1,10 @@
 """executorch_generated_lib: registers exactly the selected operators."""
 
+load("//rules/private/actions:common_attributes.bzl", "common_attributes", "on_request")
 load("//rules/private/executorch:executorch_generated_headers.bzl", "executorch_generated_headers")
-load(
-    "//rules/private/executorch:executorch_generated_lib.bzl",
-    "BUCK_ONLY",
-    _executorch_generated_lib = "executorch_generated_lib",
-)
+load("//rules/private/executorch:executorch_generated_lib.bzl", _executorch_generated_lib = "executorch_generated_lib")
 load("//rules/private/executorch:executorch_selected_prim_ops.bzl", "executorch_selected_prim_ops")
-load(":exir_custom_ops_aot_lib.bzl", "exir_custom_ops_aot_lib")
+load(":executorch_custom_ops_aot_lib.bzl", "executorch_custom_ops_aot_lib")
 
 # The dependency of a library with PyTorch's own kernels. A library without these kernels must not name the label, since Bazel
 # would install PyTorch for the library.
@@ -22,13 +19,6 @@ def executorch_generated_lib(
         custom_ops_aten_kernel_deps = [],
         custom_ops_functional_variants = True,
         include_all_prim_ops = True,
-        use_default_aten_ops_lib = True,
-        define_static_targets = False,
-        visibility = None,
-        testonly = None,
-        tags = [],
-        compatible_with = None,
-        target_compatible_with = None,
         **kwargs):
     """A C++ library that registers the selected operators, as `<name>`, and its headers, as `<name>_headers`.
 
@@ -60,36 +50,17 @@ def executorch_generated_lib(
       include_all_prim_ops: whether the runtime keeps all of its own operators. With False, `<name>_combined_prim_ops_header` is a
         library of `selected_prim_ops.h`, which lists the selected operators of the runtime. A runtime that is built from source
         keeps only these operators if its register_prim_ops.cpp is compiled with that library in deps.
-      use_default_aten_ops_lib: for ExecuTorch's BUCK files. False is an error: the torch toolchain has the library that runs
-        ATen's operators.
-      define_static_targets: whether `<name>_static` is an alias of the library, which is always static.
-      visibility: visibility of all targets.
-      testonly: whether only tests may use the targets.
-      tags: tags of all targets.
-      compatible_with: environments of all targets.
-      target_compatible_with: constraints of all targets.
       **kwargs: functions_yaml_target, custom_ops_yaml_target, fallback_yaml_target, kernel_deps, manual_registration,
-        support_exceptions, dtype_selective_build, custom_ops_requires_runtime_registration, compiler_flags,
-        expose_operator_symbols and the common attributes.
+        support_exceptions, dtype_selective_build, custom_ops_requires_runtime_registration, copts and the common attributes.
     """
-    common = dict(
-        visibility = visibility,
-        testonly = testonly,
-        tags = tags,
-        compatible_with = compatible_with,
-        target_compatible_with = target_compatible_with,
-    )
-    buck_only = [parameter for parameter in BUCK_ONLY if kwargs.pop(parameter, None)]
-    if not use_default_aten_ops_lib:
-        buck_only.append("use_default_aten_ops_lib")
+    common = common_attributes(kwargs)
     _executorch_generated_lib(
         name = name,
         aten_bridge = _ATEN_BRIDGE if aten_mode or fallback else None,
         aten_mode = aten_mode,
         deps = deps,
         fallback = fallback,
-        buck_only = buck_only,
-        **(kwargs | common)
+        **kwargs
     )
     executorch_generated_headers(
         name = name + "_headers",
@@ -99,22 +70,16 @@ def executorch_generated_lib(
     if custom_ops_requires_aot_registration == None:
         custom_ops_requires_aot_registration = kwargs.get("custom_ops_yaml_target") != None
     if custom_ops_requires_aot_registration:
-        exir_custom_ops_aot_lib(
+        executorch_custom_ops_aot_lib(
             name = "custom_ops_" + name,
-            aten_kernels = custom_ops_aten_kernel_deps,
             aten_mode = aten_mode,
-            compiler_flags = kwargs.get("compiler_flags", []),
-            functional_variants = custom_ops_functional_variants,
-            kernels = kwargs.get("kernel_deps", []),
+            copts = kwargs.get("copts", []),
+            custom_ops_aten_kernel_deps = custom_ops_aten_kernel_deps,
+            custom_ops_functional_variants = custom_ops_functional_variants,
+            custom_ops_yaml_target = kwargs.get("custom_ops_yaml_target"),
+            kernel_deps = kwargs.get("kernel_deps", []),
             library_deps = deps,
-            yaml_target = kwargs.get("custom_ops_yaml_target"),
-            **(common | {"tags": tags + [tag for tag in ["manual"] if tag not in tags]})
-        )
-    if define_static_targets:
-        native.alias(
-            name = name + "_static",
-            actual = ":" + name,
-            **common
+            **on_request(common)
         )
     if not include_all_prim_ops:
         executorch_selected_prim_ops(

@@ -1,5 +1,6 @@
 """executorch_model: all targets of one model, from its Python file to a runner and a test."""
 
+load("//rules/private/actions:common_attributes.bzl", "on_request")
 load("//rules/private/executorch:library_conflict.bzl", "library_conflict")
 load(":et_operator_library.bzl", "et_operator_library")
 load(":et_size_report.bzl", "et_size_report")
@@ -33,9 +34,9 @@ def executorch_model(
         quantize = None,
         qnn_op_packages = [],
         qnn_sdk = False,
-        kernels = [],
-        custom_ops_yaml = None,
-        functions_yaml = None,
+        kernel_deps = [],
+        custom_ops_yaml_target = None,
+        functions_yaml_target = None,
         models = [],
         dtype_selective_build = True,
         library = None,
@@ -52,7 +53,8 @@ def executorch_model(
         testonly = None,
         tags = [],
         compatible_with = None,
-        target_compatible_with = None):
+        target_compatible_with = None,
+        old_names = {}):
     """All targets of a model, from its Python file to a runner.
 
     The defaults are fast: all graph passes, optimized kernels, and only the selected dtypes.
@@ -61,8 +63,8 @@ def executorch_model(
 
     - `<name>`, an `executorch_binary`: `bazel run :<name> -- --check` compares the model's outputs with PyTorch's.
     - `<name>.pte`, an `executorch_program`: the file `<name>.pte`.
-    - `<name>_lib`, an `executorch_generated_lib` with the kernels that the program calls: those of `kernels`,
-      `//kernels/optimized:operators` and `//kernels/quantized:operators`. A binary of your own links `<name>_lib`.
+    - `<name>_lib`, an `executorch_generated_lib` with the kernels that the program calls: those of
+      `kernel_deps`, `//kernels/optimized:operators` and `//kernels/quantized:operators`. A binary of your own links `<name>_lib`.
     - `<name>_operators`, an `et_operator_library`: the program's operators.
     - `<name>_test`, an `executorch_program_test`.
     - With `compiled`: `<name>_compiled`, an [`executorch_compiled_program`](compiled_programs.md), and `<name>_compiled_test`.
@@ -80,11 +82,12 @@ def executorch_model(
       quantize: as in `executorch_program`.
       qnn_op_packages: as in `executorch_program`.
       qnn_sdk: as in `executorch_program`.
-      kernels: libraries that define kernels of your own: `et_kernel_library`, or any `cc_library`.
-      custom_ops_yaml: YAML that binds custom operators to `kernels`. Not needed for operators of an `et_kernel_library` with `yamls`
-        or `declares_operators`. With this YAML, there is also `custom_ops_<name>_lib_py`, a py_library that defines the operators in
-        PyTorch with the same kernels. `deps` may have this library.
-      functions_yaml: YAML that binds operators of PyTorch to `kernels`, in place of the kernels of `//kernels/optimized`.
+      kernel_deps: libraries that define kernels of your own: `et_kernel_library`, or any `cc_library`.
+      custom_ops_yaml_target: YAML that binds custom operators to the kernels of `kernel_deps`. Not needed for operators of an
+        `et_kernel_library` with `yamls` or `declares_operators`. With this YAML, there is also `custom_ops_<name>_lib_py`, a
+        py_library that defines the operators in PyTorch with the same kernels. `deps` may have this library.
+      functions_yaml_target: YAML that binds operators of PyTorch to the kernels of `kernel_deps`, in place of the kernels of
+        `//kernels/optimized`.
       models: other programs whose operators `<name>_lib` also has: `executorch_program`, such as `:<other>.pte` of another model, or
         .pte files.
       dtype_selective_build: whether the kernels of `<name>_lib` support only the dtypes that the programs use.
@@ -105,12 +108,16 @@ def executorch_model(
       tags: tags of all targets.
       compatible_with: environments of all targets.
       target_compatible_with: constraints of all targets.
+      old_names: the old name of each parameter that the BUILD file gives by an old name. The macro gives it.
     """
     conflict = library_conflict("//{}:{}".format(native.package_name(), name), library, {
-        "custom_ops_yaml": custom_ops_yaml,
-        "functions_yaml": functions_yaml,
-        "kernels": kernels,
-        "models": models,
+        old_names.get(parameter, parameter): value
+        for parameter, value in {
+            "custom_ops_yaml_target": custom_ops_yaml_target,
+            "functions_yaml_target": functions_yaml_target,
+            "kernel_deps": kernel_deps,
+            "models": models,
+        }.items()
     })
     if conflict:
         fail(conflict)
@@ -121,7 +128,6 @@ def executorch_model(
         compatible_with = compatible_with,
         target_compatible_with = target_compatible_with,
     )
-    on_request = common | {"tags": tags + [tag for tag in ["manual"] if tag not in tags]}
     program = ":{}.pte".format(name)
     executorch_program(
         name = name + ".pte",
@@ -145,10 +151,10 @@ def executorch_model(
         )
         executorch_generated_lib(
             name = name + "_lib",
-            custom_ops_yaml_target = custom_ops_yaml,
+            custom_ops_yaml_target = custom_ops_yaml_target,
             dtype_selective_build = dtype_selective_build,
-            functions_yaml_target = functions_yaml,
-            kernel_deps = kernels + _KERNELS,
+            functions_yaml_target = functions_yaml_target,
+            kernel_deps = kernel_deps + _KERNELS,
             deps = [":{}_operators".format(name)],
             **common
         )
@@ -189,10 +195,10 @@ def executorch_model(
     et_size_report(
         name = name + "_size",
         binary = ":" + name,
-        **on_request
+        **on_request(common)
     )
     native.alias(
         name = name + "_profile",
         actual = ":{}.profile".format(name),
-        **on_request
+        **on_request(common)
     )

@@ -1,19 +1,12 @@
 """torch_op_library: operators for PyTorch in C++."""
 
+load("//rules/private/actions:common_attributes.bzl", "common_attributes")
 load("//rules/private/torch:loader_module.bzl", "loader_library", "loader_module")
 load("//rules/private/torch:torch_op_library.bzl", _torch_op_library = "torch_op_library")
 
 _CUDA_FOUND = Label("//rules:cuda")
 
-def torch_op_library(
-        name,
-        srcs,
-        visibility = None,
-        testonly = None,
-        tags = [],
-        compatible_with = None,
-        target_compatible_with = None,
-        **kwargs):
+def torch_op_library(name, srcs, **kwargs):
     """A shared library with operators for PyTorch, as `<name>`, and a py_library that loads it, as `<name>_py`.
 
     The py_library has one module, `<package>.<name>`. In the module's name, `_` replaces characters that are not allowed in Python
@@ -33,30 +26,18 @@ def torch_op_library(
     Args:
       name: name of the module, and of the library with the file lib<name>.so.
       srcs: sources, .cpp and .cu.
-      visibility: visibility of all targets.
-      testonly: whether only tests may use the targets.
-      tags: tags of all targets.
-      compatible_with: environments of all targets.
-      target_compatible_with: constraints of all targets.
       **kwargs: hdrs, deps, api, torch_target_version, namespace, copts, cuda_copts, linkopts, local_defines and the common
         attributes.
     """
     if type(srcs) == "list" and any([str(source).endswith(".cu") for source in srcs]):
-        target_compatible_with = (target_compatible_with or []) + [_CUDA_FOUND]
-    common = dict(
-        visibility = visibility,
-        testonly = testonly,
-        tags = tags,
-        compatible_with = compatible_with,
-        target_compatible_with = target_compatible_with,
-    )
+        kwargs["target_compatible_with"] = (kwargs.get("target_compatible_with") or []) + [_CUDA_FOUND]
     _torch_op_library(
         name = name,
         srcs = srcs,
         module = loader_module(name),
-        **(kwargs | common)
+        **kwargs
     )
     loader_library(
         name = name,
-        **common
+        **common_attributes(kwargs)
     )

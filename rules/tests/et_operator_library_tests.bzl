@@ -85,8 +85,7 @@ def et_operator_library_test_suite(name):
     before = native.existing_rules().keys()
     et_operator_library(
         name = "selection_all",
-        define_static_targets = True,
-        include_all_ops = True,
+        include_all_operators = True,
         tags = ["manual"],
     )
     case(
@@ -149,9 +148,9 @@ def et_operator_library_test_suite(name):
             ":selection_flag_is_on": True,
             "//conditions:default": False,
         }),
-        model = select({
-            ":selection_flag_is_on": "b.bpte",
-            "//conditions:default": "a.pte",
+        models = select({
+            ":selection_flag_is_on": ["b.bpte"],
+            "//conditions:default": ["a.pte"],
         }),
         ops = select({
             ":selection_flag_is_on": ["aten::mul.out"],

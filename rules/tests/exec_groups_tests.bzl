@@ -11,9 +11,9 @@ load(
     "et_kernel_library",
     "executorch_binary",
     "executorch_codegen_toolchain",
+    "executorch_custom_ops_aot_lib",
     "executorch_generated_lib",
     "executorch_torch_toolchain",
-    "exir_custom_ops_aot_lib",
     "torch_op_library",
 )
 load("//rules:providers.bzl", "TorchOpInfo")
@@ -223,9 +223,9 @@ def exec_groups_test_suite(name):
         }
         for target in groups
     }
-    exir_custom_ops_aot_lib(
+    executorch_custom_ops_aot_lib(
         name = "grouped_aot_lib",
-        yaml_target = "custom_ops.yaml",
+        custom_ops_yaml_target = "custom_ops.yaml",
         **attributes["grouped_aot_lib"]
     )
     executorch_binary(

@@ -176,7 +176,7 @@ def _declared_test_impl(ctx):
 
 _declared_test = analysistest.make(_declared_test_impl)
 
-def _compiler_flags_test_impl(ctx):
+def _copts_test_impl(ctx):
     env = analysistest.begin(ctx)
     compiled = [a for a in analysistest.target_actions(env) if a.mnemonic == "CppCompile"]
     asserts.true(env, compiled, "sources are compiled")
@@ -184,7 +184,7 @@ def _compiler_flags_test_impl(ctx):
         asserts.true(env, "-DA_FLAG" in action.argv, "a source without the flag: {}".format(action.argv))
     return analysistest.end(env)
 
-_compiler_flags_test = analysistest.make(_compiler_flags_test_impl)
+_copts_test = analysistest.make(_copts_test_impl)
 
 def executorch_generated_lib_test_suite(name):
     """Tests of executorch_generated_lib.
@@ -206,7 +206,6 @@ def executorch_generated_lib_test_suite(name):
     )
     executorch_generated_lib(
         name = "generated_manually",
-        define_static_targets = True,
         fallback_yaml_target = "custom_ops.yaml",
         functions_yaml_target = "functions.yaml",
         kernel_deps = [":kernels_a"],
@@ -289,37 +288,11 @@ def executorch_generated_lib_test_suite(name):
     case(
         name = "generated_with_flags",
         rule = executorch_generated_lib,
-        test = _compiler_flags_test,
-        compiler_flags = ["-DA_FLAG"],
+        test = _copts_test,
+        copts = ["-DA_FLAG"],
         custom_ops_requires_runtime_registration = False,  # the ATen operators are registered
-        expose_operator_symbols = True,
         functions_yaml_target = "functions.yaml",
         kernel_deps = [":kernels_a"],
-        deps = [":selection_all"],
-    )
-    case(
-        name = "generated_for_buck",
-        expect = {
-            "id": "buck-only",
-            "names": ["platforms", "target_compatible_with"],
-        },
-        rule = executorch_generated_lib,
-        test = failure_test,
-        functions_yaml_target = "functions.yaml",
-        platforms = ["CXX"],
-        deps = [":selection_all"],
-    )
-    case(
-        name = "generated_with_own_aten",
-        expect = {
-            "id": "buck-only",
-            "names": ["use_default_aten_ops_lib", "executorch_torch_toolchain"],
-        },
-        rule = executorch_generated_lib,
-        test = failure_test,
-        functions_yaml_target = "functions.yaml",
-        use_default_aten_ops_lib = False,
-        xplat_deps = [],  # nothing is no error
         deps = [":selection_all"],
     )
     executorch_generated_lib(
@@ -357,7 +330,7 @@ def executorch_generated_lib_test_suite(name):
     _manual_test(
         name = "generated_manually_test",
         size = "small",
-        target_under_test = ":generated_manually_static",
+        target_under_test = ":generated_manually",
     )
     _headers_test(
         name = "generated_headers_test",

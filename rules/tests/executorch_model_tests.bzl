@@ -123,10 +123,10 @@ _targets_test = unittest.make(_targets_test_impl, attrs = {
 
 def _conflict_test_impl(ctx):
     env = unittest.begin(ctx)
-    asserts.equals(env, None, library_conflict("//app:m", None, {"kernels": [":k"]}))
-    asserts.equals(env, None, library_conflict("//app:m", ":l", {"custom_ops_yaml": None, "kernels": []}))
-    message = library_conflict("//app:m", ":l", {"custom_ops_yaml": "c.yaml", "functions_yaml": None, "kernels": [":k"]})
-    assert_error(env, message, "//app:m", id = "library-conflict", names = ["library = \":l\"", "custom_ops_yaml and kernels"])
+    asserts.equals(env, None, library_conflict("//app:m", None, {"kernel_deps": [":k"]}))
+    asserts.equals(env, None, library_conflict("//app:m", ":l", {"kernel_deps": [], "models": None}))
+    message = library_conflict("//app:m", ":l", {"functions_yaml_target": None, "kernel_deps": [":k"], "models": [":n"]})
+    assert_error(env, message, "//app:m", id = "library-conflict", names = ["library = \":l\"", "kernel_deps and models"])
     return unittest.end(env)
 
 _conflict_test = unittest.make(_conflict_test_impl)
@@ -141,10 +141,10 @@ def executorch_model_test_suite(name):
     executorch_model(
         name = "whole_model",
         backends = ["xnnpack"],
-        custom_ops_yaml = "custom_ops.yaml",
+        custom_ops_yaml_target = "custom_ops.yaml",
         data = ["weights.bin"],
         entry_point = "make",
-        kernels = [":kernels_a"],
+        kernel_deps = [":kernels_a"],
         linkopts = ["-Wl,-O2"],
         model = "model.py",
         models = [":sharing_model.pte"],

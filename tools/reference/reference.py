@@ -43,6 +43,20 @@ _HEAD = """# Rules, providers and repositories
 
 `@rules_executorch//rules:defs.bzl` has all rules. Every rule has a `name` and Bazel's
 [common attributes](https://bazel.build/reference/be/common-definitions#common-attributes) besides those listed here.
+A macro gives the visibility, the tags and the constraints to all of its targets.
+"""
+
+# ExecuTorch's name for a whole rule.
+_ALIAS = "exir_custom_ops_aot_lib"
+
+_OTHER_NAMES = f"""## Other names
+
+`defs.bzl` accepts these names of ExecuTorch's BUCK files and of earlier versions, too. `{_ALIAS}` is ExecuTorch's name for
+[`executorch_custom_ops_aot_lib`](#executorch_custom_ops_aot_lib). A target that gives a parameter by both names is an error.
+[The guide](moving.md) shows how to convert a BUCK file.
+
+| rule | name | instead |
+|---|---|---|
 """
 
 
@@ -87,8 +101,13 @@ def _attribute(attribute: Message) -> str:
     )
 
 
+def _is_given_by_macro(described: Message) -> bool:
+    return _line(described.text("doc_string")).endswith(_GIVEN_BY_MACRO)
+
+
 def _attributes(holder: Message) -> list[str]:
-    return [_attribute(attribute) for attribute in holder.inner("attribute") if attribute.text("type") != "NAME"]
+    attributes = [attribute for attribute in holder.inner("attribute") if attribute.text("type") != "NAME"]
+    return [_attribute(attribute) for attribute in attributes if not _is_given_by_macro(attribute)]
 
 
 def _symbol(name: str, doc: str, *lists: tuple[str, Sequence[str]]) -> Symbol:
@@ -112,7 +131,7 @@ def function(macro: Message, rule: Message | None) -> Symbol:
         doc = parameter.text("doc_string")
         if parameter.text("name") == "kwargs":
             items += _passed_on(name, doc, own, rule)
-        elif parameter.text("name") != "name":
+        elif parameter.text("name") != "name" and not _is_given_by_macro(parameter):
             default, mandatory = parameter.text("default_value"), parameter.text("mandatory") == "true"
             items.append(_item(parameter.text("name"), "", doc, default, mandatory))
     return _symbol(name, macro.text("doc_string"), ("Parameters", items))
@@ -133,7 +152,7 @@ def _passed_on(macro: str, doc: str, own: Collection[str], rule: Message | None)
     attributes = {attribute.text("name"): attribute for attribute in rule.inner("attribute")}
     names = match["names"].split(", ")
     for name, attribute in attributes.items():
-        if name not in (*own, *names) and not _line(attribute.text("doc_string")).endswith(_GIVEN_BY_MACRO):
+        if name not in (*own, *names) and not _is_given_by_macro(attribute):
             raise DocstringError(f"{macro}: **kwargs does not name {name}, an attribute of the rule behind the macro")
     for name in names:
         if name not in attributes:
@@ -163,9 +182,12 @@ def sections() -> dict[str, list[Symbol]]:
     defs, providers, extensions, repositories, checks = map(
         read, ("defs", "providers", "extensions", "repositories", "torch_ops_check")
     )
-    rules = [_rule(rule) for rule in defs.inner("rule_info")]
-    for macro in defs.inner("func_info"):
-        rules.append(function(macro, _behind(macro)))
+    with_other_names = other_names()
+    core = [read(f"core_{name}") for name in with_other_names if name != _ALIAS]
+    rules = [_rule(rule) for module in (defs, *core) for rule in module.inner("rule_info")]
+    macros = [macro for macro in defs.inner("func_info") if macro.text("function_name") not in with_other_names]
+    macros += [macro for module in core for macro in module.inner("func_info")]
+    rules += [function(macro, _behind(macro)) for macro in macros]
     rules.append(_symbol("ScalarType", read("scalar_type").text("module_docstring")))
     return {
         "Rules": sorted(rules, key=lambda symbol: symbol.name.lower()),
@@ -178,12 +200,28 @@ def sections() -> dict[str, list[Symbol]]:
     }
 
 
+def other_names() -> dict[str, list[tuple[str, str]]]:
+    """Returns for each macro of compatibility.bzl the parameters with other names, each with what to write instead."""
+    return {
+        macro.text("function_name"): [
+            (parameter.text("name"), _line(parameter.text("doc_string")))
+            for parameter in macro.inner("parameter")
+            if parameter.text("name") not in ("name", "kwargs")
+        ]
+        for macro in read("compatibility").inner("func_info")
+    }
+
+
 def document() -> str:
     """Returns the text of docs/rules.md."""
     parts = [_HEAD]
     for title, symbols in sections().items():
         parts.append(f"## {title}\n")
         parts += [f"### {symbol.name}\n\n{symbol.text}\n" for symbol in symbols]
+        if title == "Rules":
+            parts.append(_OTHER_NAMES)
+            rows = [(macro, *names) for macro, parameters in other_names().items() for names in parameters]
+            parts[-1] += "".join(f"| `{macro}` | `{old}` | {new} |\n" for macro, old, new in rows)
     return "\n".join(parts)
 
 

@@ -45,6 +45,8 @@ class ReferenceTest(absltest.TestCase):
             defined.update(re.findall(r"^(?:def )?([A-Za-z]\w*)(?: =|\()", text, re.MULTILINE))
         defined -= {"load"}
         documented = {symbol.name for symbols in reference.sections().values() for symbol in symbols}
+        self.assertContainsSubset(reference.other_names(), defined)
+        documented |= reference.other_names().keys()
         self.assertEqual(documented, defined)
 
     def test_each_symbol_and_attribute_is_explained(self) -> None:

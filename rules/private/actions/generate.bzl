@@ -49,7 +49,7 @@ def compile_generated(cc, srcs, aten_kernels, aten, compilation_contexts, flags 
     """Compiles what the code generator wrote.
 
     Args:
-      cc: what configure_cc returned, of a rule with the attribute compiler_flags and use_headers().
+      cc: what configure_cc returned, of a rule with the attribute copts and use_headers().
       srcs: list[File or None], sources that include nothing of PyTorch, in the order of linking.
       aten_kernels: File or None, the source that calls PyTorch's operators.
       aten: EtAtenInfo, or None without aten_kernels.
@@ -64,7 +64,7 @@ def compile_generated(cc, srcs, aten_kernels, aten, compilation_contexts, flags 
     compilation_context, objects = compile_cc(
         cc,
         srcs = [source for source in srcs if source],
-        user_compile_flags = tree_compile_flags(ctx, ctx.attr.compiler_flags + flags),
+        user_compile_flags = tree_compile_flags(ctx, ctx.attr.copts + flags),
         compilation_contexts = [runtime.compilation_context] + compilation_contexts,
         **kwargs
     )
@@ -76,7 +76,7 @@ def compile_generated(cc, srcs, aten_kernels, aten, compilation_contexts, flags 
         cc,
         name = ctx.label.name + "_aten",
         srcs = [aten_kernels],
-        user_compile_flags = ctx.attr.compiler_flags,
+        user_compile_flags = ctx.attr.copts,
         # PyTorch's headers come first: ExecuTorch brings older copies of some.
         compilation_contexts = [
             aten.torch.compilation_context,

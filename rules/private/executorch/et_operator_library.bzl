@@ -5,13 +5,14 @@ load("//rules/private/actions:label_text.bzl", "label_text")
 load("//rules/private/actions:param_file.bzl", "one_line_each")
 load("//rules/private/providers:et_operator_info.bzl", "EtOperatorInfo")
 load("//rules/private/providers:et_program_info.bzl", "program_of")
+load(":old_names.bzl", "OLD_NAMES_ATTRS", "written")
 
 visibility(["//rules/..."])
 
 EMPTY_SELECTION_ERR = """{label}: expected a selection of operators; all attributes are empty, and include_all_operators is False.
 
 Likely cause: the attribute that names the model or the operators was left out.
-Fix: give an attribute that selects operators, e.g. model = ":model" or ops = ["aten::add.out"].
+Fix: give an attribute that selects operators, e.g. models = [":model"] or ops = ["aten::add.out"].
 See: docs/errors.md#empty-selection"""
 
 EXCLUSIVE_ERR = """{label}: server_generated_yaml_target excludes {others}; got both.
@@ -22,8 +23,8 @@ See: docs/errors.md#server-generated-beside-others"""
 
 def _check_attributes(ctx):
     given = [
-        name
-        for name in ["deps", "include_all_operators", "include_all_ops", "model", "models", "ops", "ops_dict", "ops_schema_yaml_target"]
+        written(ctx, name)
+        for name in ["deps", "include_all_operators", "models", "ops", "ops_dict", "ops_schema_yaml_target", "without_models"]
         if getattr(ctx.attr, name)
     ]
     if ctx.attr.server_generated_yaml_target and given:
@@ -38,8 +39,7 @@ def _et_operator_library_impl(ctx):
     prim_ops = ctx.actions.declare_file(directory + "selected_prim_ops.h")
     matrix = ctx.actions.declare_file(directory + "op_matrix.json")
     matrix_text = ctx.actions.declare_file(directory + "op_matrix.txt")
-    models = ctx.attr.models + ([ctx.attr.model] if ctx.attr.model else [])
-    programs = [(model.label, program_of(model).program) for model in models]
+    programs = [(model.label, program_of(model).program) for model in ctx.attr.models]
     selections = [dep[EtOperatorInfo] for dep in ctx.attr.deps]
     inputs = [program for _, program in programs]
 
@@ -52,7 +52,7 @@ def _et_operator_library_impl(ctx):
     args.add_all(one_line_each(ctx, "ops"), format_each = "--ops=%s")
     if ctx.attr.ops_dict:
         args.add(json.encode(ctx.attr.ops_dict), format = "--ops_dict=%s")
-    if ctx.attr.include_all_operators or ctx.attr.include_all_ops:
+    if ctx.attr.include_all_operators or ctx.attr.without_models:
         args.add("--include_all_operators")
     for label, program in programs:
         args.add("--model", program)
@@ -87,18 +87,10 @@ def _et_operator_library_impl(ctx):
         ),
     ]
 
-_MODEL_DOC = (
-    "an `executorch_program`, a .pte file, or a bundled program (.bpte). Selects the operators that the methods call, " +
-    "with the dtypes and dim orders of the calls, without the operators inside delegates"
-)
-
 et_operator_library = rule(
     doc = "Selects operators from lists, models, YAMLs and other selections.",
     implementation = _et_operator_library_impl,
     attrs = {
-        "define_static_targets": attr.bool(
-            doc = "No effect, as in ExecuTorch's own macro: a selection is not a library.",
-        ),
         "deps": attr.label_list(
             doc = "Other selections to include.",
             providers = [EtOperatorInfo],
@@ -106,15 +98,8 @@ et_operator_library = rule(
         "include_all_operators": attr.bool(
             doc = "Select all operators of the library's YAMLs. If the library names no YAML and declares no operators, select all operators of the kernel libraries' YAMLs. Default: False.",
         ),
-        "include_all_ops": attr.bool(
-            doc = "The same as `include_all_operators`, under the name that ExecuTorch's guides use.",
-        ),
-        "model": attr.label(
-            doc = "One model: {}.".format(_MODEL_DOC),
-            allow_single_file = [".pte", ".bpte"],
-        ),
         "models": attr.label_list(
-            doc = "Several models, each {}.".format(_MODEL_DOC),
+            doc = "Programs whose operators are selected. The macro gives it.",
             allow_files = [".pte", ".bpte"],
         ),
         "ops": attr.string_list(
@@ -131,7 +116,10 @@ et_operator_library = rule(
             doc = "A complete selected_operators.yaml, which is checked and used unchanged. No other attribute may be given.",
             allow_single_file = [".yaml", ".yml"],
         ),
-    },
+        "without_models": attr.bool(
+            doc = "Whether the selection has all operators in place of the models' operators. The macro gives it.",
+        ),
+    } | OLD_NAMES_ATTRS,
     exec_groups = CODEGEN_EXEC_GROUPS,
     provides = [EtOperatorInfo],
 )

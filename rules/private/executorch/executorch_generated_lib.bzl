@@ -45,29 +45,12 @@ Likely cause: deps lacks the selection.
 Fix: add an et_operator_library to deps; with include_all_operators = True, this library selects all operators of the YAMLs.
 See: docs/errors.md#no-selection"""
 
-# Parameters of ExecuTorch's macro for Buck only, with the replacement in Bazel.
-BUCK_ONLY = {
-    "fbcode_deps": "deps, with a select() where they differ by platform",
-    "feature": "tags",
-    "platforms": "target_compatible_with",
-    "use_default_aten_ops_lib": "an executorch_torch_toolchain with the libraries that run ATen's operators",
-    "xplat_deps": "deps, with a select() where they differ by platform",
-}
-
-BUCK_ONLY_ERR = """{label}: got the attribute {parameter}, which only Buck has.
-
-Likely cause: the target comes from a BUCK file of ExecuTorch.
-Fix: use {replacement} instead.
-See: docs/errors.md#buck-only"""
-
 # The source of a library for a platform without a runtime. The headers and the kernels can be used there.
 _NO_RUNTIME_SOURCE = """\
 #error {label} registers kernels with ExecuTorch's runtime, and the platform {platform} has none. See docs/errors.md#no-runtime
 """
 
 def _executorch_generated_lib_impl(ctx):
-    for parameter in ctx.attr.buck_only:
-        fail(BUCK_ONLY_ERR.format(label = ctx.label, parameter = parameter, replacement = BUCK_ONLY[parameter]))
     if ctx.attr.aten_mode:
         for attribute in ["functions_yaml_target", "fallback_yaml_target"]:
             if getattr(ctx.file, attribute):
@@ -343,7 +326,7 @@ def _kernels_only(cc, adapters, selective, headers, deps):
         cc,
         name = name,
         srcs = [adapters],
-        user_compile_flags = cc.ctx.attr.compiler_flags,
+        user_compile_flags = cc.ctx.attr.copts,
         compilation_contexts = [headers.compilation_context, find_headers(cc.ctx).compilation_context],
     )
     linking_context, _ = archive_cc(
@@ -363,10 +346,7 @@ _ATTRS = {
         doc = """Run PyTorch's operators with PyTorch's own kernels, and operators of custom_ops_yaml_target with kernels that take
 `at::Tensor`. Default: False.""",
     ),
-    "buck_only": attr.string_list(
-        doc = "The given parameters of ExecuTorch's macro that are for Buck only. Each of them is an error. The macro gives it.",
-    ),
-    "compiler_flags": attr.string_list(doc = "Options of the C++ compiler for the generated sources, like Bazel's `copts`."),
+    "copts": attr.string_list(doc = "Options for the C++ compiler, for the generated sources."),
     "custom_ops_requires_runtime_registration": attr.bool(
         doc = """Whether the library registers custom operators without a functions_yaml_target. With False, such a library has
 headers only, for custom operators that only PyTorch calls. Default: True.""",
@@ -383,9 +363,6 @@ headers only, for custom operators that only PyTorch calls. Default: True.""",
     "dtype_selective_build": attr.bool(
         doc = """Whether to compile the kernels of each `et_kernel_library` in `kernel_deps` and `deps` once more for this library, with
 the selected operators' dtypes only. The kernels become smaller, except with `-c dbg`. Default: False.""",
-    ),
-    "expose_operator_symbols": attr.bool(
-        doc = "For ExecuTorch's BUCK files. No effect: other targets can always link with the kernels of a dtype-selective build.",
     ),
     "fallback": attr.string(
         doc = """With "aten", operators without a YAML entry run with PyTorch's own kernels. Default: no fallback.""",

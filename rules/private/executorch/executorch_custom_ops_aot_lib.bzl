@@ -1,4 +1,4 @@
-"""Rule behind exir_custom_ops_aot_lib."""
+"""Rule behind executorch_custom_ops_aot_lib."""
 
 load("@rules_cc//cc:find_cc_toolchain.bzl", "use_cc_toolchain")
 load("@rules_cc//cc/common:cc_common.bzl", "cc_common")
@@ -14,6 +14,7 @@ load("//rules/private/providers:et_operator_info.bzl", "EtOperatorInfo")
 load("//rules/private/providers:torch_op_info.bzl", "TorchOpInfo")
 load("//rules/private/toolchains:find_runtime.bzl", "find_runtime", "use_headers")
 load(":kernel_libraries.bzl", "kernel_libraries")
+load(":old_names.bzl", "OLD_NAMES_ATTRS", "written")
 
 visibility(["//rules/..."])
 
@@ -36,20 +37,17 @@ def _kernels(ctx):
         attribute: str, the attribute with the libraries of the YAML's kernels)
     """
     of_library = ctx.attr.library_deps
-    given = kernel_libraries(ctx.attr.kernels, of_library)
+    given = kernel_libraries(ctx.attr.kernel_deps, of_library)
     left_out = []
     if of_library:
         # The kernels of PyTorch's operators are hundreds of files, which an export would wait for.
         custom = [target for target in given if has_custom_operators(target)]
-        if custom or ctx.attr.aten_kernels:
+        if custom or ctx.attr.custom_ops_aten_kernel_deps:
             left_out = [target for target in given if target not in custom]
             given = custom
     lean = [target for target in given if not _takes_aten(ctx, target)]
-    aten = ctx.attr.aten_kernels + [target for target in given if _takes_aten(ctx, target)]
-    if of_library:
-        attribute = "custom_ops_aten_kernel_deps" if ctx.attr.aten_kernels else "kernel_deps"
-    else:
-        attribute = "aten_kernels" if ctx.attr.aten_kernels else "kernels"
+    aten = ctx.attr.custom_ops_aten_kernel_deps + [target for target in given if _takes_aten(ctx, target)]
+    attribute = written(ctx, "custom_ops_aten_kernel_deps" if ctx.attr.custom_ops_aten_kernel_deps else "kernel_deps")
     return struct(aten = aten, attribute = attribute, lean = lean, left_out = left_out)
 
 def _takes_aten(ctx, target):
@@ -70,12 +68,12 @@ def _define(ctx, kernels):
     flags = ["--library=" + _library_name(ctx)]
     if not (kernels.aten or kernels.lean):
         flags.append("--stubs")
-    if not ctx.attr.functional_variants:
+    if not ctx.attr.custom_ops_functional_variants:
         flags.append("--nofunctional_variants")
     generate(
         ctx,
         "generate_torch",
-        inputs = [("--aten_custom_ops_yaml" if kernels.aten else "--custom_ops_yaml", ctx.file.yaml_target)],
+        inputs = [("--aten_custom_ops_yaml" if kernels.aten else "--custom_ops_yaml", ctx.file.custom_ops_yaml_target)],
         outputs = {
             "--aten_source": outputs.aten_kernels,
             "--boxed_kernels": outputs.boxed_kernels,
@@ -114,7 +112,7 @@ def _link(ctx, generated, adapters, deps, aten):
         cc,
         name = ctx.label.name + "_definitions",
         srcs = [generated.torch_operators],
-        user_compile_flags = ctx.attr.compiler_flags,
+        user_compile_flags = ctx.attr.copts,
         compilation_contexts = [bridge.compilation_context],
         disallow_nopic_outputs = True,
     )
@@ -155,7 +153,7 @@ def _link(ctx, generated, adapters, deps, aten):
         CcInfo(linking_context = linking_context),
     )
 
-def _exir_custom_ops_aot_lib_impl(ctx):
+def _executorch_custom_ops_aot_lib_impl(ctx):
     libraries = _kernels(ctx)
     aten = ctx.attr._aten_bridge[EtAtenInfo] if libraries.aten else None
     kernels = [target[CcInfo] for target in libraries.lean]
@@ -206,34 +204,39 @@ def _exir_custom_ops_aot_lib_impl(ctx):
         ),
     ]
 
-exir_custom_ops_aot_lib = rule(
+executorch_custom_ops_aot_lib = rule(
     doc = """A shared library that defines operators of a custom_ops.yaml in PyTorch, with the kernels of programs.
 
 `torch.ops.load_library` loads it.""",
-    implementation = _exir_custom_ops_aot_lib_impl,
+    implementation = _executorch_custom_ops_aot_lib_impl,
     attrs = {
-        "aten_kernels": attr.label_list(
-            doc = "Libraries that define the YAML's kernels with `at::Tensor`. PyTorch calls these kernels in place of `kernels`.",
+        "aten_mode": attr.bool(
+            doc = "Whether `kernel_deps` take `at::Tensor`, as the kernels of an executorch_generated_lib with aten_mode do. Default: kernels that are compiled with USE_ATEN_LIB do.",
+        ),
+        "copts": attr.string_list(doc = "Options for the C++ compiler, for the generated sources."),
+        "custom_ops_aten_kernel_deps": attr.label_list(
+            doc = "Libraries that define the YAML's kernels with `at::Tensor`. PyTorch calls these kernels in place of `kernel_deps`.",
             providers = [CcInfo],
         ),
-        "aten_mode": attr.bool(
-            doc = "Whether `kernels` take `at::Tensor`, as the kernels of an executorch_generated_lib with aten_mode do. Default: kernels that are compiled with USE_ATEN_LIB do.",
+        "custom_ops_functional_variants": attr.bool(
+            doc = """Whether the library also defines the functional variant of each out variant: `my_ops::mul4` for
+`my_ops::mul4.out`. With False, other code has to define `my_ops::mul4`.""",
+            default = True,
         ),
-        "compiler_flags": attr.string_list(doc = "Options of the C++ compiler for the generated sources, like Bazel's `copts`."),
+        "custom_ops_yaml_target": attr.label(
+            doc = """YAML that binds custom operators, by full schema (`func:`), to kernels. Not needed if the libraries of `kernel_deps`
+declare operators (`declares_operators`).""",
+            allow_single_file = [".yaml", ".yml"],
+        ),
         "deps": attr.label_list(
             doc = """Selections (`et_operator_library`; several are united), and C++ libraries to link. Without a selection, the library
 defines all operators of the YAML.""",
             providers = [[EtOperatorInfo], [CcInfo]],
         ),
-        "functional_variants": attr.bool(
-            doc = """Whether the library also defines the functional variant of each out variant: `my_ops::mul4` for
-`my_ops::mul4.out`. With False, other code has to define `my_ops::mul4`.""",
-            default = True,
-        ),
-        "kernels": attr.label_list(
+        "kernel_deps": attr.label_list(
             doc = """Libraries that define the kernels: `et_kernel_library`, or any `cc_library`. A library that depends on
-`//runtime:kernel_includes_aten` counts as one of `aten_kernels`. Without libraries, operators are defined without kernels: a call
-raises an error, and an export needs your own fake kernels.""",
+`//runtime:kernel_includes_aten` counts as one of `custom_ops_aten_kernel_deps`. Without libraries, operators are defined without
+kernels: a call raises an error, and an export needs your own fake kernels.""",
             providers = [CcInfo],
         ),
         "library_deps": attr.label_list(
@@ -245,11 +248,6 @@ The macro gives it.""",
         "module": attr.output(
             doc = "The Python module that loads the library. The macro gives it.",
             mandatory = True,
-        ),
-        "yaml_target": attr.label(
-            doc = """YAML that binds custom operators, by full schema (`func:`), to kernels. Not needed if the libraries of `kernels`
-declare operators (`declares_operators`).""",
-            allow_single_file = [".yaml", ".yml"],
         ),
         "_allowlist_function_transition": attr.label(default = "@bazel_tools//tools/allowlists/function_transition_allowlist"),
         "_aten_bridge": attr.label(
@@ -264,7 +262,7 @@ declare operators (`declares_operators`).""",
             default = "//runtime/torch:symbols.ld",
             allow_single_file = True,
         ),
-    } | LOAD_CHECK_ATTRS,
+    } | LOAD_CHECK_ATTRS | OLD_NAMES_ATTRS,
     exec_groups = CODEGEN_EXEC_GROUPS | SYMBOLS_EXEC_GROUPS | CC_LINK_EXEC_GROUPS | LOAD_CHECK_EXEC_GROUPS,
     fragments = ["cpp", "platform"],
     provides = [CcInfo, TorchOpInfo],

@@ -1,8 +1,8 @@
-"""Analysis tests of exir_custom_ops_aot_lib, by itself and as a part of executorch_generated_lib."""
+"""Analysis tests of executorch_custom_ops_aot_lib, by itself and as a part of executorch_generated_lib."""
 
 load("@bazel_skylib//lib:unittest.bzl", "analysistest", "asserts", "unittest")
 load("@rules_cc//cc:defs.bzl", "cc_library")
-load("//rules:defs.bzl", "executorch_generated_lib", "exir_custom_ops_aot_lib")
+load("//rules:defs.bzl", "executorch_custom_ops_aot_lib", "executorch_generated_lib")
 load("//rules:providers.bzl", "TorchOpInfo")
 load(":analysis.bzl", "action_with_mnemonic", "assert_ends", "case", "suite_of_new_tests", "values_of")
 
@@ -124,8 +124,8 @@ _targets_test = unittest.make(_targets_test_impl, attrs = {
     "made": attr.string_list(doc = "The targets that the macros have made."),
 })
 
-def exir_custom_ops_aot_lib_test_suite(name):
-    """Tests of exir_custom_ops_aot_lib.
+def executorch_custom_ops_aot_lib_test_suite(name):
+    """Tests of executorch_custom_ops_aot_lib.
 
     Args:
       name: name of the test suite.
@@ -133,29 +133,29 @@ def exir_custom_ops_aot_lib_test_suite(name):
     before = native.existing_rules().keys()
     case(
         name = "aot",
-        rule = exir_custom_ops_aot_lib,
+        rule = executorch_custom_ops_aot_lib,
         test = _actions_test,
-        compiler_flags = ["-DA_FLAG"],
-        kernels = [":kernels_a"],
-        yaml_target = "custom_ops.yaml",
+        copts = ["-DA_FLAG"],
+        custom_ops_yaml_target = "custom_ops.yaml",
+        kernel_deps = [":kernels_a"],
     )
     case(
         name = "aot_with_aten_kernels",
-        rule = exir_custom_ops_aot_lib,
+        rule = executorch_custom_ops_aot_lib,
         test = _aten_test,
-        aten_kernels = [":kernels_a"],
-        yaml_target = "custom_ops.yaml",
+        custom_ops_aten_kernel_deps = [":kernels_a"],
+        custom_ops_yaml_target = "custom_ops.yaml",
     )
     case(
         name = "aot_of_selection",
         expect = {
-            "attribute": "kernels",
+            "attribute": "kernel_deps",
             "selection": "selection_union",
         },
-        rule = exir_custom_ops_aot_lib,
+        rule = executorch_custom_ops_aot_lib,
         test = _selection_test,
-        kernels = [":kernels_a"],
-        yaml_target = "custom_ops.yaml",
+        custom_ops_yaml_target = "custom_ops.yaml",
+        kernel_deps = [":kernels_a"],
         deps = [":selection_union"],
     )
 
@@ -197,16 +197,16 @@ def exir_custom_ops_aot_lib_test_suite(name):
     )
     case(
         name = "aot_with_at_tensor",
-        rule = exir_custom_ops_aot_lib,
+        rule = executorch_custom_ops_aot_lib,
         test = _aten_test,
-        kernels = [":kernels_with_at_tensor"],
-        yaml_target = "custom_ops.yaml",
+        custom_ops_yaml_target = "custom_ops.yaml",
+        kernel_deps = [":kernels_with_at_tensor"],
     )
     case(
         name = "aot_of_stubs",
-        rule = exir_custom_ops_aot_lib,
+        rule = executorch_custom_ops_aot_lib,
         test = _stubs_test,
-        yaml_target = "custom_ops.yaml",
+        custom_ops_yaml_target = "custom_ops.yaml",
     )
     for library, attributes in {
         "aot_of_library": {"custom_ops_yaml_target": "custom_ops.yaml"},
