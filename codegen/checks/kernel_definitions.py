@@ -105,7 +105,7 @@ def _undefined(operator: Operator, kernel: Kernel, label: str, kernels: KernelLi
         details += [f"  {label}" for label in kernels.left_out]
         fix += (
             "; or, for a kernel of a library that is not linked, set custom_ops_requires_aot_registration = False, and "
-            "write an exir_custom_ops_aot_lib with this library in kernels"
+            "write an executorch_custom_ops_aot_lib with this library in kernel_deps"
         )
     return Finding(
         id="undefined-kernel",

@@ -151,7 +151,7 @@ def _definable(label: str, operators: Sequence[Operator], *, is_selected: bool) 
                 id="nothing-to-define",
                 where=label,
                 found="the library has no operators: neither a YAML is given, nor do its kernels declare any",
-                cause="yaml_target was left out, or declares_operators = True in the et_kernel_library",
+                cause="custom_ops_yaml_target was left out, or declares_operators = True in the et_kernel_library",
                 fix="give one of the two",
             )
         )

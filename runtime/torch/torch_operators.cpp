@@ -56,7 +56,7 @@ void Define(const TorchOperator& declared, const std::string& schema_text, size_
   // diagnostics/derived_operator.py reads this text.
   if (num_fresh > 0) {
     origin = library_label + ", which derives the operator from " + name +
-             " (functional_variants = False leaves it out), " + origin;
+             " (custom_ops_functional_variants = False leaves it out), " + origin;
   }
   torch::Library& library = NewFragment(declared.ns, origin, std::stoul(location.substr(colon + 1)));
   library.def(schema_text.c_str());

@@ -55,6 +55,7 @@ class BzlmodTest(absltest.TestCase):
         load = 'load("@rules_executorch//rules:defs.bzl", "executorch_model")'
         good = f'{load}\nexecutorch_model(name = "m", model = "m.py"'
         for attributes, found in (
+            ('library = ":l", kernel_deps = [":k"])', '//wrong:m: library = ":l" excludes kernel_deps'),
             ('library = ":l", kernels = [":k"])', '//wrong:m: library = ":l" excludes kernels'),
             ("quantized = 1)", "got unexpected keyword argument: quantized (did you mean 'quantize'?)"),
             (')\nexecutorch_model(name = "m", model = "m.py")', "'m.pte' in package 'wrong' conflicts with existing"),

@@ -186,7 +186,7 @@ def make_app(place: pathlib.Path) -> pathlib.Path:
     app = make("app", place)
     (app / "workspace.bazelrc").write_text(fence("docs/workspace.md", "--enable_workspace"))
     shutil.copytree(_RUNFILES / "_main/examples/quickstart", app / "first_operator")
-    (app / "first_operator/BUILD.bazel").write_text(fence("docs/first_operator.md", "custom_ops_yaml = "))
+    (app / "first_operator/BUILD.bazel").write_text(fence("docs/first_operator.md", "custom_ops_yaml_target = "))
     shutil.copytree(_RUNFILES / "_main/examples/plain_model", app / "plain")
     (app / "plain/BUILD.bazel").write_text(fence("README.md", 'name = "classifier"'))
     return app

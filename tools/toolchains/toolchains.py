@@ -132,7 +132,7 @@ load(
 
 et_operator_library(
     name = "operators",
-    model = "model.pte",
+    models = ["model.pte"],
 )
 
 et_kernel_library(
@@ -214,7 +214,7 @@ def write_workspace(repository: Path, to: Path, program: Path, tags: str) -> Non
     (to / "plain/BUILD.bazel").write_text(_code(repository / "README.md", 'name = "classifier"'))
     shutil.copy(repository / "examples/plain_model/model.py", to / "plain")
     page = repository / "docs/first_operator.md"
-    (to / "operator/BUILD.bazel").write_text(_code(page, "custom_ops_yaml = "))
+    (to / "operator/BUILD.bazel").write_text(_code(page, "custom_ops_yaml_target = "))
     for file in ("custom_ops.yaml", "model.py", "squareplus_kernel.cpp", "squareplus_op.py"):
         shutil.copy(repository / "examples/quickstart" / file, to / "operator")
     (to / "given/BUILD.bazel").write_text(_GIVEN_BUILD)

@@ -45,13 +45,13 @@ class FunctionalVariantsTest(absltest.TestCase):
             "model.py:5:5: error: running the model file defines derived::after, which //runtime/torch/tests:derived "
             "has derived from the operator's out variant; PyTorch lets an operator be defined once\n",
             "model.py:7, in <module>",
-            "Fix: set functional_variants = False in //runtime/torch/tests:derived (",
+            "Fix: set custom_ops_functional_variants = False in //runtime/torch/tests:derived, or",
             "#derived-operator",
         ):
             self.assertIn(part, message)
 
     def test_left_out(self) -> None:
-        """Tests that both orders work with functional_variants = False."""
+        """Tests that both orders work with custom_ops_functional_variants = False."""
         self.assertFalse(hasattr(torch.ops.left_out, "after"))
         program = self._export(
             "left_out",

@@ -99,7 +99,7 @@ class EagerTest(absltest.TestCase):
         with self.assertRaisesRegex(
             RuntimeError,
             r"registered at //runtime/torch/tests:custom_ops_bridge, which derives the operator from bridge::scale.out "
-            r"\(functional_variants = False leaves it out\), custom_ops.yaml:3$",
+            r"\(custom_ops_functional_variants = False leaves it out\), custom_ops.yaml:3$",
         ):
             _OWN.define("scale(Tensor x, Scalar by) -> Tensor")
 
