@@ -41,7 +41,7 @@ class CheckTest(absltest.TestCase):
         self.assertEqual(code, 0)
         self.assertEqual([line.split("  tools/")[1] for line in printed], calls)
         for part in (
-            "test --keep_going //...",
+            "test --keep_going //... //:slow",
             "GRAPH_PASS_CASES=all",
             "op_tests_of_all_sets",
             "--config=bazel10",

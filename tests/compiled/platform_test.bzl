@@ -47,6 +47,7 @@ def platform_test(name, platform, models, command, data = [], env = {}):
             "PROGRAMS": _paths(labels),
         },
         main = "platform_test.py",
+        tags = ["manual", "slow"],
         target_compatible_with = _MACHINE,
         deps = ["@executorch_codegen_python//:absl_py"],
     )
@@ -70,6 +71,7 @@ def linked_test(name, system, models):
             "PROGRAMS": _paths(labels),
         },
         main = "linked_test.py",
+        tags = ["manual", "slow"],
         target_compatible_with = _MACHINE,
         deps = [
             "@executorch_codegen_python//:absl_py",

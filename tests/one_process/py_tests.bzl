@@ -2,7 +2,7 @@
 
 load("@rules_python//python:defs.bzl", "py_test")
 
-def py_tests(name, srcs, suffix = "_test", every = 1, shard_count = None, size = "large", tags = [], **kwargs):
+def py_tests(name, srcs, suffix = "_test", every = 1, shard_count = None, size = "large", tags = [], slow = False, **kwargs):
     """A test that runs several files of tests in one process, and a test of each file.
 
     An import of PyTorch takes longer than the tests of most files. The tests of single files are `manual`: `//...`
@@ -16,6 +16,7 @@ def py_tests(name, srcs, suffix = "_test", every = 1, shard_count = None, size =
       shard_count: the number of processes of the test of all files.
       size: size of the test of all files. Tests of single files are medium.
       tags: tags of all tests.
+      slow: whether `//...` omits the test of all files, too. //:slow then has the test.
       **kwargs: passed to py_test.
     """
     for src in srcs:
@@ -35,6 +36,6 @@ def py_tests(name, srcs, suffix = "_test", every = 1, shard_count = None, size =
         args = ["--every={}".format(every)] + ["$(rootpath {})".format(src) for src in srcs],
         main = main,
         shard_count = shard_count,
-        tags = tags,
+        tags = tags + (["manual", "slow"] if slow else []),
         **kwargs
     )

@@ -16,7 +16,7 @@ from collections.abc import Sequence
 import clang_format
 from absl import app, flags
 
-from tools.lint import bazel_modules, bazel_versions, intrinsics, kernel_words, unit_names
+from tools.lint import bazel_modules, bazel_versions, commit_subjects, intrinsics, kernel_words, slow_tests, unit_names
 
 _BUILDIFIER = flags.DEFINE_string("buildifier", None, "The buildifier binary.", required=True)
 _GENERATED = flags.DEFINE_multi_string(
@@ -80,14 +80,16 @@ def main(argv: Sequence[str]) -> None:
             if result.returncode != 0:
                 failed.append(name)
     root = pathlib.Path(tree)
-    for name, check, endings in (
-        ("intrinsics", intrinsics.check, _CPP),
-        ("words of kernels", kernel_words.check, (*_CPP, ".md")),
-        ("unit names", unit_names.check, _CPP),
-        ("bazel modules", bazel_modules.check, bazel_modules.ENDINGS),
-        ("bazel versions", bazel_versions.check, bazel_versions.ENDINGS),
+    for name, findings in (
+        ("intrinsics", intrinsics.check(root, _tracked(root, _CPP))),
+        ("words of kernels", kernel_words.check(root, _tracked(root, (*_CPP, ".md")))),
+        ("unit names", unit_names.check(root, _tracked(root, _CPP))),
+        ("bazel modules", bazel_modules.check(root, _tracked(root, bazel_modules.ENDINGS))),
+        ("bazel versions", bazel_versions.check(root, _tracked(root, bazel_versions.ENDINGS))),
+        ("commit subjects", commit_subjects.check(root)),
+        ("slow tests", slow_tests.check(root)),
     ):
-        found = list(check(root, _tracked(root, endings)))
+        found = list(findings)
         print("\n".join([*found, f"{name}: {'FAILED' if found else 'ok'}"]), flush=True)
         if found:
             failed.append(name)
