@@ -7,6 +7,7 @@ error and exits with status 1.
 
 from __future__ import annotations
 
+import functools
 import os
 import tempfile
 from collections.abc import Sequence
@@ -30,37 +31,30 @@ def main(argv: Sequence[str]) -> int:
     with tempfile.TemporaryDirectory() as scratch:
         # Modules of PyTorch read this variable when they are imported.
         os.environ["TORCHINDUCTOR_CACHE_DIR"] = scratch
+        # The model file may change the working directory.
+        outputs = [Path(flag.value).absolute() if flag.value else None for flag in (_PACKAGE, _SAMPLES, _OPERATORS)]
+        return command.run(argv, "export.aoti", functools.partial(_export, Path(scratch), outputs))
 
-        def load() -> command.Export:
-            from export import aoti
 
-            # The model file may change the working directory.
-            package, to_samples, to_operators = (
-                Path(flag.value).absolute() if flag.value else None for flag in (_PACKAGE, _SAMPLES, _OPERATORS)
-            )
-            assert package, "--package is required"
+def _export(
+    scratch: Path, outputs: Sequence[Path | None], model: Path, entry_point: str, import_paths: Sequence[Path]
+) -> Sequence[Finding]:
+    """Compiles a model file and writes the outputs: the package, the samples, and the names of the operators."""
+    from export import aoti
 
-            def export(model: Path, entry_point: str, import_paths: Sequence[Path]) -> Sequence[Finding]:
-                compiler = aoti.Compiler(
-                    _COMPILER.value, tuple(_COMPILE_FLAGS.value), tuple(_LINK_FLAGS.value), native=_NATIVE.value
-                )
-                samples, operators = aoti.package(
-                    model,
-                    entry_point,
-                    import_paths,
-                    compiler=compiler,
-                    scratch=Path(scratch),
-                    output=package,
-                )
-                if to_samples:
-                    to_samples.write_bytes(samples)
-                if to_operators:
-                    to_operators.write_text("".join(f"{name}\n" for name in operators))
-                return ()
-
-            return export
-
-        return command.run(argv, load)
+    package, to_samples, to_operators = outputs
+    assert package, "--package is required"
+    compiler = aoti.Compiler(
+        _COMPILER.value, tuple(_COMPILE_FLAGS.value), tuple(_LINK_FLAGS.value), native=_NATIVE.value
+    )
+    samples, operators = aoti.package(
+        model, entry_point, import_paths, compiler=compiler, scratch=scratch, output=package
+    )
+    if to_samples:
+        to_samples.write_bytes(samples)
+    if to_operators:
+        to_operators.write_text("".join(f"{name}\n" for name in operators))
+    return ()
 
 
 if __name__ == "__main__":

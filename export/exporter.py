@@ -2,45 +2,31 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
 import torch
 
 from diagnostics.errors import Finding
-from export.emulator.check import Checked
 from export.graph_passes import passes
-from export.graph_passes.report import PassReport
 from export.lower import lowering, program, repeated_work
+from export.lower.program import Program
 from export.patches import bounded_unique, patch, spaced_defaults, unknown_strides, volume_orders
 from export.process import phases
-from export.report.delegation import Delegation
 from export.user import model_file, samples
 
 
-@dataclass(frozen=True)
-class Exported:
+@dataclass(frozen=True, kw_only=True)
+class Exported(Program):
     """The outputs of an export.
 
     Attributes:
-        pte: the program, as the bytes of a .pte file.
         ptd: the samples, as the bytes of a .ptd file.
-        delegations: the delegation report of each method.
-        graph_passes: the reports of the graph passes, for each method.
-        origins: the lines of Python behind the program's instructions, as JSON.
-        etrecord: the ETRecord for ExecuTorch's Inspector; None if not requested.
-        checked: the check of each method; empty if not requested.
         patches: warnings about patches of ExecuTorch and PyTorch.
     """
 
-    pte: bytes
     ptd: bytes
-    delegations: Mapping[str, Delegation]
-    graph_passes: Mapping[str, Sequence[PassReport]]
-    origins: bytes
-    etrecord: bytes | None
-    checked: Mapping[str, Checked]
     patches: Sequence[Finding]
 
     @property
@@ -59,6 +45,7 @@ def export(
     quantize: str = "",
     graph_passes: Sequence[str] = (),
     strict_passes: bool = False,
+    alloc_graph_input: bool = True,
     with_check: bool = True,
     with_etrecord: bool = False,
 ) -> Exported:
@@ -73,6 +60,7 @@ def export(
         graph_passes: names of the passes that prepare the graphs for kernels, and of groups of passes.
         strict_passes: whether an exception in a graph pass ends the export. If not, the call that the pass was
             rewriting stays unchanged, and `warnings` of the result has the failure.
+        alloc_graph_input: whether memory is planned for inputs, into which the runtime copies them.
         with_check: whether to run the program on the samples before it is returned.
         with_etrecord: whether to make an ETRecord, too.
     Raises:
@@ -103,6 +91,7 @@ def export(
             config,
             selected,
             strict_passes=strict_passes,
+            alloc_graph_input=alloc_graph_input,
             with_check=with_check,
             with_etrecord=with_etrecord,
         )
@@ -115,13 +104,4 @@ def export(
     }
     with phases.phase("samples"):
         ptd = samples.serialize(of_program)
-    return Exported(
-        built.pte,
-        ptd,
-        built.delegations,
-        built.graph_passes,
-        built.origins,
-        built.etrecord,
-        built.checked,
-        patch.warnings(unknown),
-    )
+    return Exported(**vars(built), ptd=ptd, patches=patch.warnings(unknown))

@@ -19,7 +19,7 @@ from absl import app, flags, logging
 
 from bazel_worker import protocol
 from diagnostics.errors import Finding
-from export.process import command, worker
+from export.process import command, phases, worker
 from export.process.preloaded import Preloaded
 
 _PROGRAM = flags.DEFINE_string("program", None, "Where to write the program (.pte).")
@@ -41,6 +41,9 @@ _STRICT_PASSES = flags.DEFINE_bool(
     False,
     "End the export where a graph pass raises or makes the program wrong; by default, there is a warning.",
 )
+_ALLOC_GRAPH_INPUT = flags.DEFINE_bool(
+    "alloc_graph_input", True, "Plan memory for inputs; otherwise, a program reads an input where the caller has it."
+)
 _CHECK_PROGRAM = flags.DEFINE_bool(
     "check_program",
     True,
@@ -59,6 +62,9 @@ _ETRECORD = flags.DEFINE_string(
 _TIMES = flags.DEFINE_string("times", None, "Where to write how many seconds each phase of the export took, as text.")
 _OUTPUT_FOLDER = flags.DEFINE_string("output_folder", "", "Where the paths of all these files begin.")
 
+# The module of an export. Its import, which takes seconds, imports PyTorch.
+_EXPORTER = "export.exporter"
+
 # Modules that each model class of transformers imports, which takes 1.4 seconds. A worker imports them itself when the
 # files of a model first have the package's name. Their import registers nothing with PyTorch, and starts no thread.
 MODULES_OF_TRANSFORMERS = ("transformers.models.auto.configuration_auto", "scipy.optimize")
@@ -66,52 +72,54 @@ MODULES_OF_TRANSFORMERS = ("transformers.models.auto.configuration_auto", "scipy
 _OUTPUTS = (_PROGRAM, _SAMPLES, _REPORT, _REPORT_JSON, _PASSES, _PASSES_JSON, _ORIGINS, _ETRECORD, _TIMES)
 
 
-def _load(outputs: Sequence[Path | None]) -> command.Export:
-    """Imports the exporter and returns its function.
+def _export(
+    outputs: Sequence[Path | None], model: Path, entry_point: str, import_paths: Sequence[Path]
+) -> Sequence[Finding]:
+    """Exports a model file. Returns the warnings.
 
     Args:
         outputs: the path of each output in `_OUTPUTS`; None for outputs that are not requested.
+        model: the model file.
+        entry_point: the name of the function in the file that returns the model.
+        import_paths: folders of the user's own modules.
     """
     from export import exporter
     from export.graph_passes import report as passes_report
-    from export.process import phases
     from export.report import delegation
 
-    def export(model: Path, entry_point: str, import_paths: Sequence[Path]) -> Sequence[Finding]:
-        done = exporter.export(
-            model,
-            entry_point,
-            import_paths,
-            backends=_BACKENDS.value,
-            quantize=_QUANTIZE.value,
-            graph_passes=[] if _GRAPH_PASSES.value == [""] else _GRAPH_PASSES.value,
-            strict_passes=_STRICT_PASSES.value,
-            with_check=_CHECK_PROGRAM.value,
-            with_etrecord=bool(_ETRECORD.value),
-        )
-        contents = (
-            done.pte,
-            done.ptd,
-            delegation.as_text(done.delegations).encode(),
-            delegation.as_json(done.delegations).encode(),
-            passes_report.as_text(done.graph_passes, done.checked).encode(),
-            passes_report.as_json(done.graph_passes, done.checked).encode(),
-            done.origins,
-            done.etrecord,
-            phases.as_text().encode(),
-        )
-        for file, content in zip(outputs, contents, strict=True):
-            if file and content:
-                file.write_bytes(content)
-        return done.warnings
-
-    return export
+    done = exporter.export(
+        model,
+        entry_point,
+        import_paths,
+        backends=_BACKENDS.value,
+        quantize=_QUANTIZE.value,
+        graph_passes=[] if _GRAPH_PASSES.value == [""] else _GRAPH_PASSES.value,
+        strict_passes=_STRICT_PASSES.value,
+        alloc_graph_input=_ALLOC_GRAPH_INPUT.value,
+        with_check=_CHECK_PROGRAM.value,
+        with_etrecord=bool(_ETRECORD.value),
+    )
+    contents = (
+        done.pte,
+        done.ptd,
+        delegation.as_text(done.delegations).encode(),
+        delegation.as_json(done.delegations).encode(),
+        passes_report.as_text(done.graph_passes, done.checked).encode(),
+        passes_report.as_json(done.graph_passes, done.checked).encode(),
+        done.origins,
+        done.etrecord,
+        phases.as_text().encode(),
+    )
+    for file, content in zip(outputs, contents, strict=True):
+        if file and content:
+            file.write_bytes(content)
+    return done.warnings
 
 
 def main(argv: Sequence[str]) -> int:
     # The model file may change the working directory.
     outputs = [Path(_OUTPUT_FOLDER.value, flag.value).absolute() if flag.value else None for flag in _OUTPUTS]
-    return command.run(argv, functools.partial(_load, outputs))
+    return command.run(argv, _EXPORTER, functools.partial(_export, outputs))
 
 
 def _load_for_transformers() -> None:
@@ -134,7 +142,7 @@ class _Tool:
         sys.dont_write_bytecode = True
         logging.use_absl_handler()  # As in app.run. Some imported modules look for log handlers.
         self._preloaded = Preloaded()
-        self._preloaded.load(lambda: _load(()))
+        self._preloaded.load(lambda: importlib.import_module(_EXPORTER))
         self._has_transformers = False
 
     def prepare(self, files: Iterable[Path]) -> None:

@@ -42,51 +42,45 @@ def of(
         error: ExecuTorch's exception.
         graph_passes: the names of the graph passes that ran.
     """
-    if _UNBOUNDED in text_of(error):
+    text, method = text_of(error), methods[0]
+    if _UNBOUNDED in text:
         unbounded = [one for method in methods for one in _unbounded_sizes(method, exported[method.name])]
         if unbounded:
             return InputError(unbounded)
-    method = methods[0]
-    missing = re.findall(r"'([\w:.]+)'", text_of(error)) if "Missing out variants" in text_of(error) else []
-    control_flow = _CONTROL_FLOW.search(text_of(error))
-    if control_flow:
-        return InputError(_unsupported_control_flow(method, control_flow[1], text_of(error)))
-    if not missing:
-        cause = "the exported graph has something that ExecuTorch does not support."
-        fix = f"{SHOW_MORE}; simplify the module until it lowers."
-        if "might be aliasing" in text_of(error):
-            cause = "a branch of torch.cond, or the body of a loop, returns one of its inputs or a view of it."
-            fix = "return a copy: `.clone()`."
-        if "graph_output_allocated" in text_of(error):
-            cause = f"{method.name}() returns no tensor, and a program has to give one."
-            fix = "return a tensor; where the method only writes to buffers, one of them."
-        # Where the lowering failed at a call of the graph, the message has the line of the model.
-        at, frames = _first_frames(method, error)
-        return method.source.failure(
-            "ExecuTorch's lowering",
-            error,
-            at=at or method.at,
-            cause=cause,
-            fix=fix,
-            message=_message(error),
-            details=(*_operator(error), *frames),
-        )
+    if control_flow := _CONTROL_FLOW.search(text):
+        return InputError(_unsupported_control_flow(method, control_flow[1], text))
+    if "Missing out variants" in text and (missing := sorted(re.findall(r"'([\w:.]+)'", text))):
+        return InputError(_no_out_variant(method, missing, graph_passes))
+    cause = "the exported graph has something that ExecuTorch does not support."
+    fix = f"{SHOW_MORE}; simplify the module until it lowers."
+    if "might be aliasing" in text:
+        cause = "a branch of torch.cond, or the body of a loop, returns one of its inputs or a view of it."
+        fix = "return a copy: `.clone()`."
+    if "graph_output_allocated" in text:
+        cause = f"{method.name}() returns no tensor, and a program has to give one."
+        fix = "return a tensor; where the method only writes to buffers, one of them."
+    # Where the lowering failed at a call of the graph, the message has the line of the model.
+    at, frames = _first_frames(method, error)
+    return method.source.failure(
+        "ExecuTorch's lowering",
+        error,
+        at=at or method.at,
+        cause=cause,
+        fix=fix,
+        message=_message(error),
+        details=(*_operator(error), *frames),
+    )
+
+
+def _no_out_variant(method: Method, missing: Sequence[str], graph_passes: Sequence[str]) -> Finding:
     cause = "an ExecuTorch program calls out variants, and only functional variants of these operators are registered."
     fix = "register these too with torch.library, in a module that the model file imports (one of its `deps`)."
     if all(name.startswith("quantized_decomposed::") for name in missing):
         fix = "`import executorch.kernels.quantized` in the model file registers these."
     if all(name.startswith("torchao::") for name in missing):
         cause, fix = _of_torchao(method, missing, graph_passes, cause)
-    return InputError(
-        Finding(
-            method.at,
-            f"no out variant of {', '.join(sorted(missing))}",
-            cause,
-            fix,
-            tuple(_out_schema(name) for name in sorted(missing)),
-            id="no-out-variant",
-        )
-    )
+    details = tuple(map(_out_schema, missing))
+    return Finding(method.at, f"no out variant of {', '.join(missing)}", cause, fix, details, id="no-out-variant")
 
 
 def _first_frames(method: Method, error: BaseException) -> tuple[Location | None, tuple[str, ...]]:

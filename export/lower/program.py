@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import copy
-import dataclasses
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import KW_ONLY, dataclass, field, replace
 from typing import Any
 
 import torch
@@ -78,19 +77,6 @@ class Program:
 
 
 @dataclass(frozen=True)
-class _Emitted:
-    """A program as ExecuTorch returns it. The other attributes are those of `Program`."""
-
-    executorch: ExecutorchProgramManager
-    written: Mapping[str, Sequence[int]]
-    delegations: Mapping[str, Delegation]
-    graph_passes: Mapping[str, Sequence[PassReport]]
-    checked: Mapping[str, Checked]
-    error_growth: Mapping[str, float]
-    origins: bytes
-
-
-@dataclass(frozen=True)
 class _Lowered:
     """Methods in the edge dialect.
 
@@ -146,59 +132,28 @@ def build(
         method.name: _export_with(graph_passes, method, recorded[method.name].samples, lowerings[method.name])
         for method in methods
     }
-    quantized = {name: _module_of(exported[name]) for name, one in lowerings.items() if one.quantization is not None}
-    edge_passes = {name: list(lowering.edge_passes) for name, lowering in lowerings.items() if lowering.edge_passes}
-    partitioners = {name: list(lowering.partitioners) for name, lowering in lowerings.items()}
+    subjects = [_subject(method, recorded, exported, lowerings[method.name]) for method in methods if with_check]
     for_qualcomm = qualcomm.compile_specs(lowerings)
     try:
+        prepared = dict(lowerings)
         for name, specs in for_qualcomm.items():
             exported[name], first = qualcomm.prepare(exported[name], specs)
-            edge_passes[name] = [*first, *edge_passes.get(name, ())]
-
-        def to_edge(preserved: Sequence[torch._ops.OpOverload]) -> EdgeProgramManager:
-            with (
-                phases.phase("to_edge"),
-                timed_backends.timed(),
-                more_decompositions.added(DECOMPOSITIONS),
-                partitioner_reasons.stored(),
-                qualcomm.lowering(for_qualcomm) as said,
-            ):
-                keeping = dataclasses.replace(config, preserve_ops=[*config.preserve_ops, *preserved])
-                if not edge_passes and not any(partitioners.values()) and not config._check_ir_validity:
-                    return repeated_work.to_edge(exported, keeping, generate_etrecord=with_etrecord)
-                edge = to_edge_transform_and_lower(
-                    exported,
-                    transform_passes=edge_passes or None,
-                    partitioner=partitioners,
-                    compile_config=keeping,
-                    generate_etrecord=with_etrecord,
-                )
-            qualcomm.check(edge, {method.name: method for method in methods}, for_qualcomm, said)
-            return edge
-
-        def checked(
-            emitted: ExecutorchProgramManager, emissions: Mapping[str, Emission], lowered: _Lowered
-        ) -> Mapping[str, Checked]:
-            subjects = [
-                Subject(
-                    method,
-                    recorded[method.name],
-                    quantized.get(method.name),
-                    lowered.originals.get(method.name),
-                    has_own_passes=bool(lowerings[method.name].aten_passes or lowerings[method.name].edge_passes),
-                )
-                for method in methods
-            ]
-            return check.check(emitted, emissions, subjects, strict=strict_passes) if with_check else {}
-
-        def emitted_by(edge: EdgeProgramManager) -> tuple[ExecutorchProgramManager, Mapping[str, Emission]]:
-            return emit(edge, alloc_graph_input=alloc_graph_input)
-
-        attempts = _Attempts(methods, exported, lowerings, to_edge, emitted_by, checked, strict=strict_passes)
-        emitted, failures = passes.emit(graph_passes, attempts, strict=strict_passes)
+            prepared[name] = replace(lowerings[name], edge_passes=(*first, *lowerings[name].edge_passes))
+        attempts = _Attempts(
+            methods,
+            exported,
+            prepared,
+            config,
+            for_qualcomm,
+            subjects,
+            strict=strict_passes,
+            alloc_graph_input=alloc_graph_input,
+            with_etrecord=with_etrecord,
+        )
+        program, failures = passes.emit(graph_passes, attempts, strict=strict_passes)
         reports = {
             method.name: [
-                *emitted.graph_passes[method.name],
+                *program.graph_passes[method.name],
                 *(
                     passes.blamed(attempts.latest.get((method.name, name), PassReport(name)), method, error)
                     for name, error in failures.items()
@@ -206,16 +161,7 @@ def build(
             ]
             for method in methods
         }
-        return Program(
-            bytes(emitted.executorch.buffer),
-            emitted.written,
-            emitted.delegations,
-            reports,
-            emitted.checked,
-            emitted.error_growth,
-            emitted.origins,
-            etrecord.serialize(emitted.executorch, methods[0]) if with_etrecord else None,
-        )
+        return replace(program, graph_passes=reports)
     except InputError:
         raise
     except WrongProgramError as error:
@@ -226,45 +172,50 @@ def build(
         raise no_sdk or lowering_failure.of(methods, exported, error, names) from error
 
 
+def _subject(
+    method: Method, recorded: Mapping[str, Recorded], exported: Mapping[str, ExportedProgram], lowering: Lowering
+) -> Subject:
+    quantized = None
+    if lowering.quantization is not None:
+        # The module keeps its state when attempts change the exported program.
+        shared = {id(tensor): tensor for tensor in exported[method.name].state_dict.values()}
+        quantized = copy.deepcopy(exported[method.name], shared).module()
+    has_own_passes = bool(lowering.aten_passes or lowering.edge_passes)
+    return Subject(method, recorded[method.name], quantized, has_own_passes=has_own_passes)
+
+
+@dataclass
 class _Attempts:
     """Makes a program with some of the graph passes. Each attempt starts from the methods before all passes.
 
-    Args:
+    Attributes:
         methods: the methods to export.
         exported: the graphs of the methods. Each attempt changes them.
         lowerings: the lowering of each method.
-        to_edge: lowers the graphs, with some preserved operators.
-        emit: emits the lowered graphs.
-        check: checks an emitted program.
+        config: the config of the edge dialect.
+        for_qualcomm: the compile specs of Qualcomm's backend, for each method that has the backend.
+        subjects: what the program is compared with; empty for no check.
         strict: whether an exception in a pass ends the export.
-
-    Attributes:
+        alloc_graph_input: whether memory is planned for inputs.
+        with_etrecord: whether to make an ETRecord, too.
         latest: the report of a pass on a method in the latest attempt with the pass, by the names of both.
     """
 
-    def __init__(
-        self,
-        methods: Sequence[Method],
-        exported: Mapping[str, ExportedProgram],
-        lowerings: Mapping[str, Lowering],
-        to_edge: Callable[[Sequence[torch._ops.OpOverload]], EdgeProgramManager],
-        emit: Callable[[EdgeProgramManager], tuple[ExecutorchProgramManager, Mapping[str, Emission]]],
-        check: Callable[[ExecutorchProgramManager, Mapping[str, Emission], _Lowered], Mapping[str, Checked]],
-        *,
-        strict: bool,
-    ) -> None:
-        self._methods = methods
-        self._exported = exported
-        self._lowerings = lowerings
-        self._to_edge = to_edge
-        self._emit = emit
-        self._check = check
-        self._strict = strict
-        self._snapshots: Sequence[Snapshot] = []
-        self._lowered: _Lowered | None = None
-        self.latest: dict[tuple[str, str], PassReport] = {}
+    methods: Sequence[Method]
+    exported: Mapping[str, ExportedProgram]
+    lowerings: Mapping[str, Lowering]
+    config: EdgeCompileConfig
+    for_qualcomm: Mapping[str, list[Any]]
+    subjects: Sequence[Subject]
+    _: KW_ONLY
+    strict: bool
+    alloc_graph_input: bool
+    with_etrecord: bool
+    latest: dict[tuple[str, str], PassReport] = field(default_factory=dict)
+    _snapshots: Sequence[Snapshot] = ()
+    _lowered: _Lowered | None = None
 
-    def __call__(self, graph_passes: Sequence[GraphPass]) -> _Emitted:
+    def __call__(self, graph_passes: Sequence[GraphPass]) -> Program:
         """Makes a program with these passes."""
         lowered = self._lower([one for one in graph_passes if one.stage is Stage.EXPORTED or one.preserved])
         of_passes = self._run(Stage.LOWERED, lowered.programs, graph_passes)
@@ -276,16 +227,26 @@ class _Attempts:
             method.name: delegation.of_graph(
                 method,
                 lowered.programs[method.name].graph_module,
-                is_partitioned=bool(self._lowerings[method.name].partitioners),
+                is_partitioned=bool(self.lowerings[method.name].partitioners),
             )
-            for method in self._methods
+            for method in self.methods
         }
         reports = {name: [*lowered.reports[name], *of_passes[name]] for name in of_passes}
         with phases.phase("to_executorch"):
-            executorch, emissions = self._emit(lowered.edge)
+            executorch, emissions = emit(lowered.edge, alloc_graph_input=self.alloc_graph_input)
         with phases.phase("check"):
-            checked = self._check(executorch, emissions, lowered)
-        return _Emitted(executorch, written, delegations, reports, checked, growth, origins.as_json(emissions))
+            subjects = [replace(one, original=lowered.originals.get(one.method.name)) for one in self.subjects]
+            checked = check.check(executorch, emissions, subjects, strict=self.strict)
+        return Program(
+            bytes(executorch.buffer),
+            written,
+            delegations,
+            reports,
+            checked,
+            growth,
+            origins.as_json(emissions),
+            etrecord.serialize(executorch, self.methods[0]) if self.with_etrecord else None,
+        )
 
     def _lower(self, graph_passes: Sequence[GraphPass]) -> _Lowered:
         """Lowers the methods to the edge dialect. With the same passes, reuses the lowering of the last attempt."""
@@ -293,19 +254,43 @@ class _Attempts:
             _restore(self._lowered.snapshots)
             return self._lowered
         _restore(self._snapshots)
-        self._snapshots = self._snapshots or self._saved(self._exported)
-        reports = self._run(Stage.EXPORTED, self._exported, graph_passes)
-        for program in self._exported.values():
+        self._snapshots = self._snapshots or self._saved(self.exported)
+        reports = self._run(Stage.EXPORTED, self.exported, graph_passes)
+        for program in self.exported.values():
             recurrent.check_steps(program)
         edge = self._to_edge([operator for one in graph_passes for operator in one.preserved])
-        programs = {method.name: edge.exported_program(method.name) for method in self._methods}
+        programs = {method.name: edge.exported_program(method.name) for method in self.methods}
         originals = {name: Original(program) for name, program in programs.items()}
         self._lowered = _Lowered(graph_passes, reports, edge, programs, originals, self._saved(programs))
         return self._lowered
 
+    def _to_edge(self, preserved: Sequence[torch._ops.OpOverload]) -> EdgeProgramManager:
+        """Lowers the graphs to the edge dialect. The operators `preserved` are not decomposed."""
+        edge_passes = {name: list(one.edge_passes) for name, one in self.lowerings.items() if one.edge_passes}
+        partitioners = {name: list(one.partitioners) for name, one in self.lowerings.items()}
+        config = replace(self.config, preserve_ops=[*self.config.preserve_ops, *preserved])
+        with (
+            phases.phase("to_edge"),
+            timed_backends.timed(),
+            more_decompositions.added(DECOMPOSITIONS),
+            partitioner_reasons.stored(),
+            qualcomm.lowering(self.for_qualcomm) as said,
+        ):
+            if not edge_passes and not any(partitioners.values()) and not config._check_ir_validity:
+                return repeated_work.to_edge(self.exported, config, generate_etrecord=self.with_etrecord)
+            edge = to_edge_transform_and_lower(
+                dict(self.exported),
+                transform_passes=edge_passes or None,
+                partitioner=partitioners,
+                compile_config=config,
+                generate_etrecord=self.with_etrecord,
+            )
+        qualcomm.check(edge, {method.name: method for method in self.methods}, self.for_qualcomm, said)
+        return edge
+
     def _saved(self, programs: Mapping[str, ExportedProgram]) -> list[Snapshot]:
         """Returns snapshots of the graphs for further attempts; none if `strict`, which allows one attempt only."""
-        return [] if self._strict else [Snapshot(program) for program in programs.values()]
+        return [] if self.strict else [Snapshot(program) for program in programs.values()]
 
     def _run(
         self, stage: Stage, programs: Mapping[str, ExportedProgram], graph_passes: Sequence[GraphPass]
@@ -316,19 +301,13 @@ class _Attempts:
                 stage,
                 method,
                 programs[method.name],
-                is_partitioned=bool(self._lowerings[method.name].partitioners),
-                strict=self._strict,
+                is_partitioned=bool(self.lowerings[method.name].partitioners),
+                strict=self.strict,
             )
-            for method in self._methods
+            for method in self.methods
         }
         self.latest |= {(name, one.name): one for name, of_method in reports.items() for one in of_method}
         return reports
-
-
-def _module_of(exported: ExportedProgram) -> torch.nn.Module:
-    """Returns an exported program as a module that later changes of the program do not change."""
-    shared = {id(tensor): tensor for tensor in exported.state_dict.values()}
-    return copy.deepcopy(exported, shared).module()
 
 
 def _restore(snapshots: Sequence[Snapshot]) -> None:
@@ -380,9 +359,9 @@ def export(method: Method, eager: Sequence[Sample], lowering: Lowering) -> Expor
 
 def finish(program: ExportedProgram) -> None:
     """Prepares a lowered method for the emission, after all graph passes. Changes the graph in place."""
-    separate_values.separate(program)
     _keep_initial_state(program)
     _forget_classes(program)
+    separate_values.separate(program)
 
 
 def emit(

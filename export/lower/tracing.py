@@ -83,27 +83,7 @@ def _export(method: Method) -> torch.export.ExportedProgram:
             # The calls below vmap have no batch dimension yet. ExecuTorch fails for those that it keeps whole.
             exported = exported.run_decompositions({})
     except BaseException as error:
-        what = f"torch.export of {method.name}()"
-        operator = fake_kernel.operator_without_fake_kernel(error)
-        if operator:
-            at, details = method.source.frames(error)
-            raise InputError(fake_kernel.finding(at or method.at, what, operator, details)) from error
-        message = condense(text_of(error))
-        text = f"{type(error).__name__} {message}"
-        cause, fix = next(((cause, fix) for pattern, cause, fix in _HINTS if pattern.search(text)), _NO_HINT)
-        if _has_packed_sequence(error):
-            cause, fix = _PACKED_SEQUENCE
-        if _OPEN_SIZES.search(text) and (operators := _knowing_no_symbols(method)):
-            cause = (
-                f"{', '.join(operators)} asks its kernel for the shape of the result, and kernels take numbers only."
-            )
-            fix = (
-                "write the shape rule, in the model file or one of its `deps`:"
-                f' @torch.library.register_fake("{operators[0]}", allow_override=True) on a function that takes the'
-                " operator's arguments and returns an empty result, e.g. torch.empty_like(x)."
-            )
-        raise method.source.failure(what, error, at=method.at, cause=cause, fix=fix, message=message) from error
-
+        raise _refused(method, error) from error
     written = _written_constants(exported)
     if written:
         raise InputError(
@@ -116,6 +96,26 @@ def _export(method: Method) -> torch.export.ExportedProgram:
             )
         )
     return exported
+
+
+def _refused(method: Method, error: BaseException) -> InputError:
+    what = f"torch.export of {method.name}()"
+    if operator := fake_kernel.operator_without_fake_kernel(error):
+        at, details = method.source.frames(error)
+        return InputError(fake_kernel.finding(at or method.at, what, operator, details))
+    message = condense(text_of(error))
+    text = f"{type(error).__name__} {message}"
+    cause, fix = next(((cause, fix) for pattern, cause, fix in _HINTS if pattern.search(text)), _NO_HINT)
+    if _has_packed_sequence(error):
+        cause, fix = _PACKED_SEQUENCE
+    if _OPEN_SIZES.search(text) and (operators := _knowing_no_symbols(method)):
+        cause = f"{', '.join(operators)} asks its kernel for the shape of the result, and kernels take numbers only."
+        fix = (
+            "write the shape rule, in the model file or one of its `deps`:"
+            f' @torch.library.register_fake("{operators[0]}", allow_override=True) on a function that takes the'
+            " operator's arguments and returns an empty result, e.g. torch.empty_like(x)."
+        )
+    return method.source.failure(what, error, at=method.at, cause=cause, fix=fix, message=message)
 
 
 def _has_packed_sequence(error: BaseException) -> bool:

@@ -48,19 +48,20 @@ _FAILED = "failed\n"
 Export = Callable[[Path, str, Sequence[Path]], Sequence[Finding]]
 
 
-def run(argv: Sequence[str], load: Callable[[], Export]) -> int:
+def run(argv: Sequence[str], exporter: str, export: Export) -> int:
     """Runs a command.
 
     Args:
         argv: the command line without flags.
-        load: imports the exporter and returns its function. The import of PyTorch takes seconds, which --help avoids.
+        exporter: the module that imports PyTorch, which takes seconds. --help does not import the module.
+        export: exports a model file after the import.
     Returns:
         The exit status.
     """
     if len(argv) > 1:
         raise app.UsageError(f"unexpected arguments: {' '.join(argv[1:])}")
     with tempfile.TemporaryFile() as printed:
-        outcome = own_process.run(functools.partial(_export, load, printed), printed)
+        outcome = own_process.run(functools.partial(_export, exporter, export, printed), printed)
         report = _FAILED + str(_ended(outcome)) if outcome.report is None else outcome.report
         error = report.removeprefix(_FAILED) if report.startswith(_FAILED) else ""
         if error:
@@ -86,16 +87,16 @@ def _import_folders() -> list[str]:
     return [os.path.abspath(path) for path in _IMPORT_PATHS.value]
 
 
-def _export(load: Callable[[], Export], printed: IO[bytes]) -> str:
+def _export(exporter: str, export: Export, printed: IO[bytes]) -> str:
     """Runs the export. Returns the text to show: warnings, or `_FAILED` and the error."""
-    phases.begin(is_shown=_VERBOSE.value)
     sys.dont_write_bytecode = True  # An action must not write to the model's folder.
     sys.path[:0] = _import_folders()
+    phases.begin(is_shown=_VERBOSE.value)
     try:
         # PyTorch's modules stay alive. The collector skips them while they load and during the export.
         gc.disable()
         with phases.phase("import"):
-            export = load()
+            importlib.import_module(exporter)
         gc.freeze()
         gc.enable()
         gc.set_threshold(_OBJECTS_BEFORE_COLLECTION)

@@ -6,7 +6,6 @@ The runtime's profile has the numbers of instructions only.
 from __future__ import annotations
 
 import json
-import os
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
@@ -15,11 +14,10 @@ from typing import Any
 import torch
 
 from export.patches.recorded_emission import Emission, Instruction
+from export.user.frames import path_shown
 
 # A frame of a node's stack trace: the file, the line, the function and the code.
 _FRAME = re.compile(r'^ *File "([^<].*)", line (\d+), in (.+)$\n?(?! *File ") *(.*)$', re.MULTILINE)
-# The folders into which Python packages are installed.
-_PACKAGES = re.compile(r".*/(?:site|dist)-packages/")
 
 
 def as_json(methods: Mapping[str, Emission]) -> bytes:
@@ -82,13 +80,6 @@ def _frames(stack_trace: str) -> Iterator[tuple[str, int, str, str]]:
 
 
 def _shown(file: str) -> str:
-    """Returns a path that is the same on every machine.
-
-    The path is relative to the working directory or to the folder of installed packages. For all other files, the
-    result is the file's name.
-    """
-    packaged = _PACKAGES.sub("", file)
-    if packaged != file:
-        return packaged
-    path = os.path.relpath(file)
-    return Path(file).name if path.startswith("..") else path
+    """Returns a path that is the same on every machine: of a file elsewhere, the name."""
+    path = Path(path_shown(file))
+    return path.name if path.is_absolute() or ".." in path.parts else str(path)

@@ -12,7 +12,6 @@ import copy
 import enum
 import functools
 import inspect
-import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -21,6 +20,8 @@ from typing import Any
 
 import torch
 from torch.overrides import TorchFunctionMode
+
+from export.user.frames import path_shown
 
 # The attributes of PyTorch's base class.
 _OF_BASE_CLASS = frozenset(vars(torch.nn.Module()))
@@ -37,7 +38,6 @@ _CHANGING = {
     *("add", "append", "appendleft", "clear", "discard", "extend", "extendleft", "insert", "pop", "popitem", "popleft"),
     *("remove", "reverse", "rotate", "setdefault", "sort", "update"),
 }
-_PACKAGES = re.compile(r".*/(?:site|dist)-packages/")
 
 
 @dataclass(frozen=True, order=True)
@@ -103,6 +103,26 @@ class Snapshot:
                 values += [type(one), len(parts)]
                 pending += reversed(parts)
         return values
+
+
+class Buffers:
+    """The buffers of a module, with their versions before all runs."""
+
+    def __init__(self, module: torch.nn.Module) -> None:
+        self._module = module
+        self._before = {name: (tensor, version(tensor)) for name, tensor in self._all()}
+
+    def _all(self) -> Iterator[tuple[str, torch.Tensor]]:
+        return self._module.named_buffers(remove_duplicate=False)
+
+    def changed(self) -> dict[str, torch.Tensor]:
+        """Returns the buffers that runs have assigned or written to."""
+        changed = {}
+        for name, tensor in self._all():
+            before, number = self._before.get(name, (None, 0))
+            if tensor is not before or version(tensor) != number:
+                changed[name] = tensor
+        return changed
 
 
 def version(tensor: torch.Tensor) -> int:
@@ -253,7 +273,7 @@ class Place:
         return f'File "{self.file}", line {self.line}, in {self.function}'
 
     def __str__(self) -> str:
-        return f"{_PACKAGES.sub('', self.file)}:{self.line}, in {self.function}"
+        return f"{path_shown(self.file)}:{self.line}, in {self.function}"
 
 
 def place(module: torch.nn.Module, attribute: Attribute) -> Place | None:

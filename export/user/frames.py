@@ -90,7 +90,7 @@ class Code:
         in_package = [frame for frame in after if _package(frame.filename) not in _NO_PACKAGES][-1:]
         shown = [stack[index] for index in own[-_MAX_FRAMES:]]
         places = [
-            (f"{_shown(frame.filename)}:{frame.lineno}, in {frame.name}", (frame.line or "")[:_MAX_LINE])
+            (f"{path_shown(frame.filename)}:{frame.lineno}, in {frame.name}", (frame.line or "")[:_MAX_LINE])
             for frame in (*shown, *in_package)
         ]
         lines = [line for place, code in places for line in (place, f"    {code}")]
@@ -100,7 +100,7 @@ class Code:
         if not own:
             return None, details
         last = stack[own[-1]]
-        at = Location(_shown(last.filename), last.lineno or 0, (getattr(last, "colno", 0) or 0) + 1)
+        at = Location(path_shown(last.filename), last.lineno or 0, (getattr(last, "colno", 0) or 0) + 1)
         return at, details
 
 
@@ -110,8 +110,8 @@ def _package(filename: str) -> str:
     return match[1].removesuffix(".py") if match else ""
 
 
-def _shown(filename: str) -> str:
-    """Returns a file's path for error messages.
+def path_shown(filename: str) -> str:
+    """Returns a file's path as users know it.
 
     The path of a package's file begins with the package. Other paths are relative to the working directory if the file
     is below it.

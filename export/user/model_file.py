@@ -127,7 +127,8 @@ def load(path: Path, entry_point: str, import_paths: Sequence[Path], *, rule: st
             if name in dynamic_shapes:
                 raise source.nonsense(at, what, value, f"{_CONTRACT}, as get_dynamic_shapes() names {name}")
         else:
-            method = _eager(source, at, name, what, value, dynamic_shapes.get(name))
+            method = _eager(source, at, name, what, value)
+            method = replace(method, dynamic_shapes=dynamic_shapes.get(name))
         runs = method.runs(at, "get_sample_inputs()", samples[name]) if name in samples else (method.example,)
         methods.append(replace(method, samples=runs))
     return replace(loaded, methods=tuple(methods))
@@ -140,7 +141,7 @@ def _exported(source: Source, at: Location, name: str, what: str, program: torch
     return Method(name, program.module(), program, Inputs(*program.example_inputs), None, (), source, at)
 
 
-def _eager(source: Source, at: Location, name: str, what: str, value: Any, dynamic_shapes: Any) -> Method:
+def _eager(source: Source, at: Location, name: str, what: str, value: Any) -> Method:
     if not (isinstance(value, tuple) and len(value) == 2 and isinstance(value[0], torch.nn.Module)):
         raise source.nonsense(at, what, value, f"{_CONTRACT}, or a torch.export.ExportedProgram")
     module: torch.nn.Module = value[0]
@@ -167,7 +168,7 @@ def _eager(source: Source, at: Location, name: str, what: str, value: Any, dynam
                 id="wrong-return-value",
             )
         )
-    return Method(name, module.eval(), None, example, dynamic_shapes, (), source, at)
+    return Method(name, module.eval(), None, example, None, (), source, at)
 
 
 def _cycle(

@@ -17,7 +17,7 @@ from torch.utils import _pytree as pytree
 
 from diagnostics.errors import Finding, InputError
 from export.user import attributes
-from export.user.attributes import Attribute, Snapshot
+from export.user.attributes import Attribute, Buffers, Snapshot
 from export.user.dense_tensors import dim_order
 from export.user.inputs import Inputs
 from export.user.model_file import Method
@@ -108,45 +108,48 @@ def _varied(inputs: Inputs) -> Inputs:
 
 
 class Check:
-    """Compares the runs of a module with runs in which plain attributes have their first values.
-
-    `before` and `after` are called around each run, `end` after the last one.
+    """Runs a module, and compares the runs with runs in which plain attributes have their first values.
 
     Args:
         method: the method, whose module has not run.
         module: the copy of the module that runs.
+
+    Attributes:
+        buffers: the buffers of the module that runs.
     """
 
     def __init__(self, method: Method, module: torch.nn.Module) -> None:
         self._method = method
         self._module = module
-        self._snapshot = Snapshot(module)
+        self.buffers = Buffers(module)
+        # The attributes of an exported graph do not change.
+        self._snapshot = Snapshot(module) if method.exported is None else None
         self._versions = self._of_parameters()
         # The inputs of each run, and the state of the generator of random numbers before the run.
         self._runs: list[tuple[Inputs, torch.Tensor]] = []
         self._changed: list[Attribute] = []
         self._without: _Result | None = None
 
-    def before(self, inputs: Inputs) -> None:
-        """Prepares the comparison for the next run.
+    def run(self, inputs: Inputs) -> Ran:
+        """Runs the module.
 
-        Args:
-            inputs: the inputs of the run.
+        Raises:
+            InputError: the module keeps state in plain attributes.
         """
+        self._before(inputs)
+        ran = run(self._module, inputs)
+        self._after(ran)
+        return ran
+
+    def _before(self, inputs: Inputs) -> None:
         self._runs.append((inputs, torch.get_rng_state()))
         self._changed = self._changes()
         self._without = None
         if self._changed:
             self._without = _result(self._with_first_attributes(), *self._runs[-1])
 
-    def after(self, ran: Ran | None) -> None:
-        """Compares a run.
-
-        Args:
-            ran: the run; None if the module raised.
-        Raises:
-            InputError: the module keeps state in plain attributes.
-        """
+    def _after(self, ran: Ran | None) -> None:
+        """Compares a run. `ran` is None if the module raised."""
         result = _Result(ran, dict(self._module.named_buffers()))
         if self._without is not None and not result.equals(self._without):
             kept = self._state(result)
@@ -154,7 +157,7 @@ class Check:
                 raise InputError(self._findings(kept))
 
     def end(self) -> torch.nn.Module:
-        """Compares two more runs if only the last run has changed attributes, as with a single sample.
+        """Ends the runs. Compares two more runs if only the last run has changed attributes, as with a single sample.
 
         Returns:
             The module with the state that it had before this call.
@@ -170,13 +173,13 @@ class Check:
         last, _ = self._runs[-1]
         # A maximum of all inputs, for example, is the same for one input that is given twice.
         for inputs in (_varied(last), last):
-            self.before(inputs)
-            self.after(_result(self._module, *self._runs[-1]).ran)
+            self._before(inputs)
+            self._after(_result(self._module, *self._runs[-1]).ran)
         return ended
 
     def _changes(self) -> list[Attribute]:
         # The other copies of the module have the first values of the parameters.
-        return self._snapshot.changed() if self._versions == self._of_parameters() else []
+        return self._snapshot.changed() if self._snapshot and self._versions == self._of_parameters() else []
 
     def _of_parameters(self) -> list[int]:
         return [attributes.version(parameter) for parameter in self._module.parameters()]

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import ctypes
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -105,16 +105,12 @@ def record(method: Method) -> Recorded:
         module = attributes.copied(method.module)
     except BaseException as error:
         raise _not_copied(method, error) from error
-    buffers = _Buffers(module)
-    # The attributes of an exported graph do not change.
-    check = plain_state.Check(method, module) if method.exported is None else None
-    recorded = []
+    check = plain_state.Check(method, module)
     with torch.no_grad():
-        for index, inputs in enumerate(method.samples):
-            recorded.append(_run(method, module, index, inputs, buffers=buffers, check=check))
-        module = module if check is None else check.end()
-        attributes.share_parameters(module, method.module)
-        return Recorded(tuple(recorded), module)
+        recorded = tuple(_run(method, check, index, inputs) for index, inputs in enumerate(method.samples))
+        ended = check.end()
+    attributes.share_parameters(ended, method.module)
+    return Recorded(recorded, ended)
 
 
 def _not_copied(method: Method, error: BaseException) -> InputError:
@@ -146,35 +142,7 @@ def _not_copied(method: Method, error: BaseException) -> InputError:
     )
 
 
-class _Buffers:
-    """The buffers of a module, with their versions before all runs."""
-
-    def __init__(self, module: torch.nn.Module) -> None:
-        self._module = module
-        self._before = {name: (tensor, attributes.version(tensor)) for name, tensor in self._all()}
-
-    def _all(self) -> Iterator[tuple[str, torch.Tensor]]:
-        return self._module.named_buffers(remove_duplicate=False)
-
-    def changed(self) -> dict[str, torch.Tensor]:
-        """Returns the buffers that runs have assigned or written to."""
-        changed = {}
-        for name, tensor in self._all():
-            before, version = self._before.get(name, (None, 0))
-            if tensor is not before or attributes.version(tensor) != version:
-                changed[name] = tensor
-        return changed
-
-
-def _run(
-    method: Method,
-    module: torch.nn.Module,
-    index: int,
-    inputs: Inputs,
-    *,
-    buffers: _Buffers,
-    check: plain_state.Check | None,
-) -> Sample:
+def _run(method: Method, check: plain_state.Check, index: int, inputs: Inputs) -> Sample:
     what = f"{method.name}() on sample {index}"
 
     def stored(given: Inputs) -> tuple[Value | None, ...]:
@@ -183,10 +151,10 @@ def _run(
 
     # The call may write to its inputs.
     before = stored(inputs)
-    if check is not None:
-        check.before(inputs)
     try:
-        ran = plain_state.run(module, inputs)
+        ran = check.run(inputs)
+    except InputError:
+        raise
     except BaseException as error:
         raise method.source.failure(
             f"the eager module's {what}",
@@ -196,11 +164,8 @@ def _run(
             fix="make the call work in eager PyTorch; inputs: " + describe(inputs.args or dict(inputs.kwargs)) + ".",
         ) from error
     outputs = tuple(_value(method, f"output {i} of {what}", leaf) for i, leaf in enumerate(ran.outputs))
-    state = {name: _stored(buffer) for name, buffer in buffers.changed().items() if _is_storable(buffer)}
-    sample = Sample(before, stored(ran.inputs), outputs, ran.spec, state, _is_quantized(module))
-    if check is not None:
-        check.after(ran)
-    return sample
+    state = {name: _stored(buffer) for name, buffer in check.buffers.changed().items() if _is_storable(buffer)}
+    return Sample(before, stored(ran.inputs), outputs, ran.spec, state, _is_quantized(method.module))
 
 
 def _is_quantized(module: torch.nn.Module) -> bool:
