@@ -26,6 +26,8 @@ STEPS = (
     "Compiling a program to C++",
     "Checking a binary",
     "Bundling a binary",
+    "Building a Python library",
+    "Calling a Python library",
     "Measuring a binary",
     "Reading a program",
     "Exporting a model",

@@ -19,6 +19,7 @@ load(":executorch_ops_check.bzl", _executorch_ops_check = "executorch_ops_check"
 load(":executorch_prebuilt_kernels.bzl", _executorch_prebuilt_kernels = "executorch_prebuilt_kernels")
 load(":executorch_program.bzl", _executorch_program = "executorch_program")
 load(":executorch_program_test.bzl", _executorch_program_test = "executorch_program_test")
+load(":executorch_python_library.bzl", _executorch_python_library = "executorch_python_library")
 load(":qnn_op_package.bzl", _qnn_op_package = "qnn_op_package")
 load(":scalar_type.bzl", _ScalarType = "ScalarType")
 load(
@@ -54,6 +55,7 @@ executorch_ops_check = _executorch_ops_check
 executorch_prebuilt_kernels = _executorch_prebuilt_kernels
 executorch_program = _executorch_program
 executorch_program_test = _executorch_program_test
+executorch_python_library = _executorch_python_library
 executorch_runtime_component = _executorch_runtime_component
 executorch_runtime_toolchain = _executorch_runtime_toolchain
 executorch_torch_component = _executorch_torch_component

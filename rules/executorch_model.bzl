@@ -30,6 +30,7 @@ def executorch_model(
         data = [],
         entry_point = None,
         graph_passes = ["all"],
+        alloc_graph_input = True,
         backends = [],
         quantize = None,
         qnn_op_packages = [],
@@ -78,6 +79,7 @@ def executorch_model(
       data: files that the model's code reads, e.g. a checkpoint, as in `executorch_program`.
       entry_point: function in the model file that returns the module and its example inputs. Default: `get_model`.
       graph_passes: as in `executorch_program`. Default: `["all"]`.
+      alloc_graph_input: as in `executorch_program`. Default: True.
       backends: as in `executorch_program`. The runner and the test link the library of each backend.
       quantize: as in `executorch_program`.
       qnn_op_packages: as in `executorch_program`.
@@ -131,6 +133,7 @@ def executorch_model(
     program = ":{}.pte".format(name)
     executorch_program(
         name = name + ".pte",
+        alloc_graph_input = alloc_graph_input,
         backends = backends,
         data = data,
         entry_point = entry_point,

@@ -18,6 +18,7 @@ COMMANDS = {
     "check": "checks that no kernel of a binary is registered twice, and none of its program missing",
     "compile": "writes a program as C++ that calls kernels without the runtime",
     "bundle": "puts a binary and the files that it needs into a folder and a tar archive",
+    "python_library": "writes the Python module of a program, and private copies of the runtime for the module",
     "size": "writes the binary size by operator",
     "size_limit": "fails where a binary has more bytes than a limit",
     "torch_library": "finds what an operator library registers with PyTorch",

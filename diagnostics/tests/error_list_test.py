@@ -52,6 +52,7 @@ class DocumentTest(absltest.TestCase):
             "qnn/**/*.py",
             "torch_ops/*.py",
             "rules/private/**/*.bzl",
+            "runtime/python/*.py",
         )
         sources = [path for pattern in patterns for path in _ROOT.glob(pattern) if not path.name.endswith("_test.py")]
         self.assertEqual(sorted(_ids(sources)), sorted(listed))
@@ -62,6 +63,7 @@ class DocumentTest(absltest.TestCase):
             "codegen/**/*_test.py",
             "export/**/*_test.py",
             "qnn/**/*_test.py",
+            "runtime/python/tests/*_test.py",
             "torch_ops/tests/*_test.py",
         ):
             for path in _ROOT.glob(pattern):

@@ -213,15 +213,32 @@ void Program::LoadMethod(const std::string& method) {
   }
 }
 
+std::string Program::SetInput(const std::string& method, const Port& port, const EValue& value, size_t index) {
+  if (module_.set_input(method, value, index) == Error::Ok) {
+    return "";
+  }
+  return port.is_tensor() ? "has another shape, and the program allows one only"
+                          : "is not the value that the program was exported with";
+}
+
+std::vector<EValue> Program::Execute(const std::string& method) {
+  auto outputs = module_.execute(method);
+  if (!outputs.ok()) {
+    Fail("method " + method + " failed (" + executorch::runtime::to_string(outputs.error()) + ").",
+         "a kernel refused its inputs: a dtype, a shape or an index that it does not support.",
+         "see the log below for the operator; run PyTorch's eager model on the same inputs to compare.");
+  }
+  return std::move(*outputs);
+}
+
 std::vector<Value> Program::Run(const std::string& method, const std::vector<Value>& inputs, double* seconds) {
   const Signature signature = GetSignature(method);
   std::vector<Argument> arguments(inputs.size());
   for (size_t i = 0; i < inputs.size(); ++i) {
     const Port& port = signature.inputs[i];
     std::string mismatch = Mismatch(inputs[i], port);
-    if (mismatch.empty() && module_.set_input(method, ToEValue(inputs[i], port, &arguments[i]), i) != Error::Ok) {
-      mismatch = port.is_tensor() ? "has another shape, and the program allows one only"
-                                  : "is not the value that the program was exported with";
+    if (mismatch.empty()) {
+      mismatch = SetInput(method, port, ToEValue(inputs[i], port, &arguments[i]), i);
     }
     if (!mismatch.empty()) {
       Fail("input " + std::to_string(i) + " (" + Describe(inputs[i]) + ") " + mismatch + "; method " + method +
@@ -231,15 +248,10 @@ std::vector<Value> Program::Run(const std::string& method, const std::vector<Val
     }
   }
   const auto start = std::chrono::steady_clock::now();
-  const auto outputs = module_.execute(method);
+  const std::vector<EValue> outputs = Execute(method);
   *seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
-  if (!outputs.ok()) {
-    Fail("method " + method + " failed (" + executorch::runtime::to_string(outputs.error()) + ").",
-         "a kernel refused its inputs: a dtype, a shape or an index that it does not support.",
-         "see the log below for the operator; run PyTorch's eager model on the same inputs to compare.");
-  }
   std::vector<Value> values;
-  for (const EValue& output : *outputs) {
+  for (const EValue& output : outputs) {
     values.push_back(FromEValue(output));
   }
   return values;

@@ -55,6 +55,14 @@ class Program : public Model {
 
   std::vector<Value> Run(const std::string& method, const std::vector<Value>& inputs, double* seconds) override;
 
+  // Gives an input to the next run. The memory of a tensor stays in place until the run has ended. Returns the reason
+  // why the program does not take the value; empty if the program takes the value.
+  std::string SetInput(const std::string& method, const Port& port, const executorch::runtime::EValue& value,
+                       size_t index);
+
+  // Runs a method whose inputs are given. The outputs are in the program's memory, which the next run overwrites.
+  std::vector<executorch::runtime::EValue> Execute(const std::string& method);
+
  private:
   void TakePlannedMemory(const std::string& method);
 

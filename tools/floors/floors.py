@@ -54,6 +54,7 @@ FLOORS: tuple[tuple[str, ...], ...] = (
         "runtime/aoti",
         "runtime/aten",
         "runtime/compiled",
+        "runtime/python",
         "runtime/torch",
     ),
     (

@@ -41,6 +41,8 @@ def _export(ctx, outputs, requirements = _WORKER, **kwargs):
     args.add_all(one_line_each(ctx, "graph_passes") or [""], format_each = "--graph_passes=%s")
     if ctx.attr._strict_passes[BuildSettingInfo].value:
         args.add("--strict_passes")
+    if not ctx.attr.alloc_graph_input:
+        args.add("--noalloc_graph_input")
     if not ctx.attr._check_programs[BuildSettingInfo].value:
         args.add("--nocheck_program")
     if ctx.attr.quantize:
@@ -148,6 +150,11 @@ backend takes stay in the program, and `et_operator_library` selects them. Outpu
     attrs = MODEL_FILE_ATTRS | {
         "_allowlist_function_transition": attr.label(
             default = "@bazel_tools//tools/allowlists/function_transition_allowlist",
+        ),
+        "alloc_graph_input": attr.bool(
+            doc = "Whether memory is planned for the inputs, into which the runtime copies them, as ExecuTorch's `MemoryPlanningPass` " +
+                  "has this option. With False, the program reads each input in the memory of the caller. Default: True.",
+            default = True,
         ),
         "backends": attr.string_list(
             doc = "Recipes that lower the program to backends, in order. Each recipe lowers operators that the recipes before left. The only " +
