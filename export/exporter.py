@@ -12,7 +12,14 @@ from diagnostics.errors import Finding
 from export.graph_passes import passes
 from export.lower import lowering, program, repeated_work
 from export.lower.program import Program
-from export.patches import bounded_unique, patch, spaced_defaults, unknown_strides, volume_orders
+from export.patches import (
+    bounded_unique,
+    converting_copies,
+    patch,
+    spaced_defaults,
+    unknown_strides,
+    volume_orders,
+)
 from export.process import phases
 from export.user import model_file, samples
 
@@ -82,6 +89,7 @@ def export(
         spaced_defaults.parsed(),
         unknown_strides.compared(),
         bounded_unique.bounded(),
+        converting_copies.kept(),
         volume_orders.known(),
     ):
         built = program.build(

@@ -415,6 +415,25 @@ def _writes() -> dict[str, Kind]:
     }
 
 
+def _copies_into_buffers() -> dict[str, Kind]:
+    """Copies into buffers of another dtype, shape or order of elements, and without a conversion."""
+    lines = "y = self.g + 1\nself.g.copy_({})\nreturn y, self.g * 2, self.g.view(-1)"
+    x = ("torch.randn(4, 6) * 3",)
+    of_dtype = 'self.register_buffer("g", torch.zeros(4, 6, dtype=torch.{}))'
+    return {
+        f"a copy of {what} into a buffer of {dtype}": Kind(lines.format(source), x, of_dtype.format(dtype))
+        for what, source, dtype in (
+            ("floats", "x0", "float16"),
+            ("floats", "x0", "int32"),
+            ("floats", "x0 > 0", "float32"),
+            ("a row", "x0[1]", "float32"),
+            ("a row", "x0[1]", "int64"),
+            ("a transposed tensor", "x0.view(6, 4).t()", "float32"),
+            ("a tensor of the same kind", "x0 * 2", "float32"),
+        )
+    }
+
+
 KINDS = {
     **_views_of_channels_last(),
     **_one_channel_or_pixel(),
@@ -422,4 +441,5 @@ KINDS = {
     **_state(),
     **_control_flow(),
     **_writes(),
+    **_copies_into_buffers(),
 }

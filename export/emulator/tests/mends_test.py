@@ -17,6 +17,7 @@ from export.emulator.tests.kinds import KINDS
 from export.exporter import export
 from export.graph_passes.aliases import Aliases
 from export.memory import layouts, separate_values, writes
+from export.patches import converting_copies
 
 
 def _nothing(*_: Any) -> None:
@@ -50,6 +51,9 @@ _CASES: Sequence[tuple[str, tuple[str, ...], AbstractContextManager[Any]]] = (
     ("a delay line", (), _without(writes, "_copies_to_placeholder", lambda _: False)),
     ("two conds on one input", (), _without(separate_values, "_separate_results")),
     ("a view of a cond", _DEFAULT, _without(separate_values, "_is_view", lambda _: False)),
+    # Its results have the right elements, and another dtype.
+    ("a copy of floats into a buffer of float16", (), _without(converting_copies, "kept", contextlib.nullcontext)),
+    ("a copy of floats into a buffer of int32", _ALL, _without(converting_copies, "kept", contextlib.nullcontext)),
     ("a written view, viewed and returned", _DEFAULT, _without(Aliases, "_is_copied", lambda *_: False)),
 )
 
