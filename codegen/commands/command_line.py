@@ -18,11 +18,14 @@ COMMANDS = {
     "check": "checks that no kernel of a binary is registered twice, and none of its program missing",
     "compile": "writes a program as C++ that calls kernels without the runtime",
     "bundle": "puts a binary and the files that it needs into a folder and a tar archive",
+    "memory": "writes what holds the memory that a program needs",
+    "memory_limit": "fails where a program needs more memory than a limit",
     "python_library": "writes the Python module of a program, and private copies of the runtime for the module",
     "size": "writes the binary size by operator",
     "size_limit": "fails where a binary has more bytes than a limit",
     "torch_library": "finds what an operator library registers with PyTorch",
     "torch_check": "checks that operator libraries can be loaded into one process",
+    "wheel": "writes a wheel, and checks that the libraries in the wheel fit the platform",
 }
 
 

@@ -10,13 +10,13 @@ from dataclasses import dataclass, field
 
 from codegen.compiled import files
 from codegen.compiled.constants import Constants
-from codegen.compiled.elements import ELEMENTS, Element
 from codegen.compiled.files import Names, Program
 from codegen.compiled.findings import uncompilable
 from codegen.compiled.method import Method
 from codegen.cpp import layout
 from codegen.cpp.source import Source
 from codegen.inputs.tensor_data_reader import TensorData
+from codegen.model.elements import ELEMENTS, Element
 from codegen.model.execution_plan import Tensor
 from runtime.tolerances.table import TOLERANCES
 from runtime.tolerances.tolerance import OUTLIER_MEDIANS, Tolerance

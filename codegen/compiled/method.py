@@ -7,10 +7,10 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 
 from codegen.compiled import numbers, shared_state
 from codegen.compiled.constants import Constants
-from codegen.compiled.elements import ELEMENTS, Element
 from codegen.compiled.findings import uncompilable
 from codegen.compiled.numbers import Number
 from codegen.model import cpp_names, prim_ops, signatures
+from codegen.model.elements import ELEMENTS, Element
 from codegen.model.execution_plan import Content, ExecutionPlan, Instruction, List, Place, Tensor
 from codegen.model.operators import Operator
 from diagnostics.errors import InputError

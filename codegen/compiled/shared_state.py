@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from codegen.compiled.elements import ELEMENTS
 from codegen.compiled.findings import uncompilable
+from codegen.model.elements import ELEMENTS
 from codegen.model.execution_plan import ExecutionPlan, Tensor
 
 # The number that the pass gives the memory.

@@ -16,9 +16,8 @@ from codegen.model.execution_plan import Content, ExecutionPlan, Instruction, Li
 _FIELDS = program_fields.FIELDS
 _KINDS = {number: kind for kind, number in program_fields.VALUES.items()}
 _INSTRUCTIONS = {number: kind for kind, number in program_fields.INSTRUCTIONS.items()}
-# The fields of each kind of instruction except KernelCall.
+# The fields of each kind of instruction except calls.
 _NUMBERS = {
-    "DelegateCall": ("DelegateCall.DelegateIndex",),
     "FreeCall": ("FreeCall.ValueIndex",),
     "JumpFalseCall": ("JumpFalseCall.CondValueIndex", "JumpFalseCall.DestinationInstruction"),
     "MoveCall": ("MoveCall.MoveFrom", "MoveCall.MoveTo"),
@@ -127,6 +126,8 @@ class _Reader:
             if not 0 <= index < len(operators):
                 raise ValueError(f"operator {index} of {len(operators)}")
             return Instruction(kind, operators[index], self._numbers(place, "KernelCall.Args", "i"))
+        if kind == "DelegateCall":
+            return Instruction(kind, "", self._numbers(place, "DelegateCall.Args", "i"))
         return Instruction(kind, "", tuple(self._number(place, name, "i") for name in _NUMBERS[kind]))
 
     def _value(self, table: int) -> Value:
@@ -220,7 +221,5 @@ def _check_indices(plan: ExecutionPlan) -> None:
             indices, target = instruction.numbers[:-1], instruction.numbers[-1]
             if not 0 <= target <= len(plan.instructions):
                 raise ValueError(f"a jump to instruction {target} of {len(plan.instructions)}")
-        elif instruction.kind == "DelegateCall":
-            continue
         for index in indices:
             check(index)

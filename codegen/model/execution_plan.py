@@ -86,8 +86,8 @@ class Instruction:
     Attributes:
         kind: the kind, as in program.fbs: KernelCall, DelegateCall, MoveCall, JumpFalseCall or FreeCall.
         operator: the full name of the operator of a KernelCall; otherwise empty.
-        numbers: of a KernelCall, the indices of the arguments and of the result among the method's values. Of other
-            kinds, the numbers of the instruction in the order of program.fbs.
+        numbers: of a KernelCall or a DelegateCall, the indices of the arguments and of the results among the method's
+            values. Of other kinds, the numbers of the instruction in the order of program.fbs.
     """
 
     kind: str

@@ -1,7 +1,7 @@
 """Analysis tests of executorch_program."""
 
 load("@bazel_skylib//lib:unittest.bzl", "analysistest", "asserts")
-load("//rules:defs.bzl", "executorch_program")
+load("//rules:defs.bzl", "et_memory_report", "executorch_program")
 load("//rules:providers.bzl", "EtProgramInfo")
 load("//rules/private/actions:qnn_environment.bzl", "NO_QNN_SDK")
 load("//rules/private/providers:qnn_op_package_library_info.bzl", "QnnOpPackageLibraryInfo")
@@ -119,6 +119,25 @@ _sdk_test = analysistest.make(
     attrs = {"_qnn_sdk": attr.label(default = "@executorch_qnn//:sdk")},
 )
 
+def _memory_test_impl(ctx):
+    env = analysistest.begin(ctx)
+    target = analysistest.target_under_test(env)
+    action = action_with_mnemonic(env, "EtMemory")
+    asserts.equals(env, ["//rules/tests:program"], values_of(action.argv, "--label"))
+    assert_ends(env, ["rules/tests/program.pte"], values_of(action.argv, "--program"))
+    assert_ends(env, ["rules/tests/program.origins.json"], values_of(action.argv, "--origins"))
+    (label, _, other) = values_of(action.argv, "--what_if")[0].partition("\t")
+    asserts.equals(env, "//rules/tests:a.pte", label)
+    assert_ends(env, ["rules/tests/a.pte"], [other])
+    asserts.equals(env, action.outputs.to_list(), target[DefaultInfo].files.to_list())
+    limit = action_with_mnemonic(env, "EtMemoryLimit")
+    asserts.equals(env, ["2000"], values_of(limit.argv, "--max_bytes"))
+    asserts.equals(env, ["1000"], values_of(limit.argv, "--max_planned_bytes"))
+    asserts.equals(env, limit.outputs.to_list(), target[OutputGroupInfo]._validation.to_list())
+    return analysistest.end(env)
+
+_memory_test = analysistest.make(_memory_test_impl)
+
 def _op_package_impl(ctx):
     folder = ctx.actions.declare_directory(ctx.label.name)
     ctx.actions.run_shell(outputs = [folder], command = "false")
@@ -207,6 +226,26 @@ def executorch_program_test_suite(name):
         rule = executorch_program,
         test = failure_test,
         model = "weights.bin",
+    )
+    case(
+        name = "memory",
+        rule = et_memory_report,
+        test = _memory_test,
+        max_bytes = 2000,
+        max_planned_bytes = 1000,
+        program = ":program",
+        what_if = ["a.pte"],
+    )
+    case(
+        name = "memory_bad_limit",
+        expect = {
+            "id": "bad-max-bytes",
+            "names": ["attribute max_planned_bytes", "-1"],
+        },
+        rule = et_memory_report,
+        test = failure_test,
+        max_planned_bytes = -1,
+        program = ":program",
     )
     _verbose_test(
         name = "program_verbose_test",

@@ -24,9 +24,13 @@ namespace {
 using executorch::aten::ScalarType;
 using executorch::runtime::Tag;
 
-constexpr RunnerText kText = {
-    "a package of AOTInductor", ".pt2", "Prints the operators of other libraries than PyTorch that the package calls.",
-    "as many as PyTorch takes", "",     ""};
+constexpr RunnerText kText = {"a package of AOTInductor",
+                              ".pt2",
+                              "Prints the operators of other libraries than PyTorch that the package calls.",
+                              "as many as PyTorch takes",
+                              "",
+                              "",
+                              ""};
 
 constexpr char kMethod[] = "forward";
 

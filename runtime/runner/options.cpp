@@ -33,6 +33,7 @@ enum class Flag {
   kWarmup,
   kThreads,
   kPrint,
+  kMemory,
   kListOperators,
   kListMethods,
 };
@@ -62,6 +63,7 @@ constexpr FlagName kFlags[] = {
     {"--warmup", Flag::kWarmup, true},
     {"--threads", Flag::kThreads, true},
     {"--print", Flag::kPrint, true},
+    {"--memory", Flag::kMemory, false},
     {"--list_operators", Flag::kListOperators, false},
     {"--list_methods", Flag::kListMethods, false},
 };
@@ -114,7 +116,7 @@ Output
   -v, --verbose       With --check: PyTorch's and the binary's elements side by side.
   --iterations=N      Runs all inputs N more times, at most 1000000, and prints minimum and median. Default: 0.
   --warmup=N          Untimed runs before those. Default: 1.
-
+%s
 Questions
   --list_methods      Prints each method with the dtypes and shapes of its inputs and outputs.
   --list_operators    %s
@@ -285,6 +287,12 @@ Options ParseOptions(int argc, char** argv, const RunnerDefaults& defaults, cons
       case Flag::kPrint:
         options.print = static_cast<size_t>(Count(argument, std::numeric_limits<int>::max()));
         break;
+      case Flag::kMemory:
+        if (*text.memory == '\0') {
+          FailToParse("there is no flag --memory.");
+        }
+        options.memory = true;
+        break;
       case Flag::kListOperators:
         options.action = Options::Action::kListOperators;
         break;
@@ -319,7 +327,7 @@ std::string HelpText(const std::string& binary, const RunnerDefaults& defaults, 
     return std::snprintf(buffer, size, kHelp, name.c_str(), text.model, text.extension, or_none(defaults.program),
                          checked.c_str(), text.load, kMostThreads, text.threads, or_none(defaults.samples),
                          defaults.check ? " The default here." : "", Tolerance::kOther, tolerance.c_str(),
-                         defaults.min_snr, kOutlierMedians, tolerances.c_str(), text.operators, text.more);
+                         defaults.min_snr, kOutlierMedians, tolerances.c_str(), text.memory, text.operators, text.more);
   };
   std::string help(static_cast<size_t>(format(nullptr, 0)), '\0');
   format(help.data(), help.size() + 1);

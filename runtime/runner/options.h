@@ -25,6 +25,7 @@ struct Options {
   int threads = 0;  // 0 if not specified
   size_t print = 10;
   bool verbose = false;
+  bool memory = false;
 };
 
 // The texts that differ between kinds of runners.
@@ -34,6 +35,7 @@ struct RunnerText {
   const char* operators;  // description of --list_operators
   const char* threads;    // description of the default number of threads
   const char* load;       // description of --load; empty for runners without this flag
+  const char* memory;     // description of --memory; empty for runners without this flag
   const char* more;       // the rest of --help: flags of this kind of runner
 };
 

@@ -10,6 +10,7 @@
 #include <cstdint>
 #include <cstdlib>
 #include <memory>
+#include <numeric>
 #include <set>
 #include <utility>
 
@@ -26,6 +27,7 @@ using executorch::runtime::Error;
 using executorch::runtime::EValue;
 using executorch::runtime::EventTracer;
 using executorch::runtime::HierarchicalAllocator;
+using executorch::runtime::MemoryAllocator;
 using executorch::runtime::MethodMeta;
 using executorch::runtime::Result;
 using executorch::runtime::Span;
@@ -69,6 +71,8 @@ struct Argument {
   TensorData data;
   TensorPtr tensor;
 };
+
+size_t Bytes(const Value& value) { return value ? value->bytes.size() : 0; }
 
 EValue ToEValue(const Value& value, const Port& port, Argument* argument) {
   if (!value) {
@@ -124,7 +128,11 @@ ProgramFile::ProgramFile(const std::string& path, Load load) {
 Program::Program(const std::string& path, Load load, std::unique_ptr<EventTracer> tracer)
     : path_(path),
       file_(path, load),
-      module_(std::make_unique<BufferDataLoader>(file_.data(), file_.size()), nullptr, nullptr, std::move(tracer)) {
+      runtime_memory_(new CountingAllocator),
+      scratch_memory_(new CountingAllocator),
+      module_(std::make_unique<BufferDataLoader>(file_.data(), file_.size()),
+              std::unique_ptr<MemoryAllocator>(runtime_memory_), std::unique_ptr<MemoryAllocator>(scratch_memory_),
+              std::move(tracer)) {
   const Error error = module_.load(executorch::runtime::Program::Verification::InternalConsistency);
   if (error != Error::Ok) {
     Refuse(path, executorch::runtime::to_string(error));
@@ -181,6 +189,7 @@ void Program::TakePlannedMemory(const std::string& method) {
     buffers_.emplace_back(next, size);
     next += Aligned(size);
   }
+  most_planned_ = std::max(most_planned_, std::accumulate(sizes.begin(), sizes.end(), size_t{0}));
   planned_memory_.emplace(Span<Span<uint8_t>>(buffers_.data(), buffers_.size()));
 }
 
@@ -254,7 +263,20 @@ std::vector<Value> Program::Run(const std::string& method, const std::vector<Val
   for (const EValue& output : outputs) {
     values.push_back(FromEValue(output));
   }
+  size_t bytes = 0;
+  for (size_t i = 0; i < inputs.size(); ++i) {
+    bytes += Bytes(inputs[i]) + arguments[i].data.bytes.size();
+  }
+  for (const Value& value : values) {
+    bytes += Bytes(value);
+  }
+  most_values_ = std::max(most_values_, bytes);
   return values;
+}
+
+ProgramMemory Program::Memory() const {
+  return {file_.size(), file_.is_mapped(), most_planned_, runtime_memory_->most(), scratch_memory_->most(),
+          most_values_};
 }
 
 }  // namespace rules_executorch

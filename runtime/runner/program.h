@@ -4,6 +4,7 @@
 #include <executorch/runtime/core/event_tracer.h>
 #include <executorch/runtime/core/hierarchical_allocator.h>
 
+#include <cstddef>
 #include <cstdint>
 #include <cstdlib>
 #include <memory>
@@ -13,6 +14,7 @@
 
 #include "runtime/runner/file.h"
 #include "runtime/runner/lines.h"
+#include "runtime/runner/memory.h"
 #include "runtime/runner/model.h"
 
 namespace rules_executorch {
@@ -29,6 +31,7 @@ class ProgramFile {
 
   uint8_t* data() const { return data_; }
   size_t size() const { return size_; }
+  bool is_mapped() const { return read_ == nullptr; }
 
  private:
   UnwrittenLines read_;  // has the constants, aligned to their own cache lines
@@ -63,6 +66,9 @@ class Program : public Model {
   // Runs a method whose inputs are given. The outputs are in the program's memory, which the next run overwrites.
   std::vector<executorch::runtime::EValue> Execute(const std::string& method);
 
+  // The memory that the methods have needed until now.
+  ProgramMemory Memory() const;
+
  private:
   void TakePlannedMemory(const std::string& method);
 
@@ -73,6 +79,11 @@ class Program : public Model {
   std::unique_ptr<uint8_t, decltype(&std::free)> memory_{nullptr, std::free};
   std::vector<executorch::runtime::Span<uint8_t>> buffers_;
   std::optional<executorch::runtime::HierarchicalAllocator> planned_memory_;
+  size_t most_planned_ = 0;  // of one method, in bytes
+  size_t most_values_ = 0;   // of the inputs with their copies and the outputs of one run, in bytes
+  // The module owns both allocators.
+  CountingAllocator* runtime_memory_;
+  CountingAllocator* scratch_memory_;
   executorch::extension::Module module_;
 };
 

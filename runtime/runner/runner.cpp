@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <chrono>
 #include <cstdio>
+#include <optional>
 #include <set>
 #include <string>
 #include <string_view>
@@ -13,6 +14,7 @@
 
 #include "runtime/kernel_api/threads.h"
 #include "runtime/runner/failure.h"
+#include "runtime/runner/memory.h"
 #include "runtime/runner/options.h"
 #include "runtime/runner/program.h"
 #include "runtime/runner/program_runner.h"
@@ -61,6 +63,8 @@ int RunProgram(int argc, char** argv, const RunnerDefaults& defaults, const char
       "  --load=HOW          read: reads the program into memory. mmap: maps the file, so that the\n"
       "                      first inference starts earlier and processes share the memory.\n"
       "                      Default: read.\n",
+      "  --memory            Prints the bytes of the program, of planned memory, of the runtime and of kernels, and\n"
+      "                      those of the process.\n",
       more_help};
   const Options options = ParseOptions(argc, argv, defaults, text);
   if (options.action == Options::Action::kHelp) {
@@ -73,6 +77,7 @@ int RunProgram(int argc, char** argv, const RunnerDefaults& defaults, const char
   }
   const bool has_one_thread = HasOneThread(defaults) || options.action != Options::Action::kRun;
   UseThreads(options.threads > 0 ? static_cast<uint32_t>(options.threads) : has_one_thread ? 1 : kAllProcessors);
+  const auto memory_before = options.memory ? ReadProcessMemory() : std::nullopt;
   const auto start = std::chrono::steady_clock::now();
   Program program(options.program, options.maps_program ? Load::kMap : Load::kRead,
                   profiler == nullptr ? nullptr : profiler->MakeTracer());
@@ -86,6 +91,9 @@ int RunProgram(int argc, char** argv, const RunnerDefaults& defaults, const char
     profiler->Begin(methods);
   }
   const int status = RunModel(&program, methods, options, load_ms, profiler);
+  if (options.memory) {
+    PrintMemory(program.Memory(), memory_before);
+  }
   if (profiler != nullptr) {
     profiler->Report(options);
   }

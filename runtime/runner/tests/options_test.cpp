@@ -9,7 +9,7 @@
 namespace rules_executorch {
 namespace {
 
-constexpr RunnerText kText = {"a program", ".pte", "", "", "  --load=HOW\n", ""};
+constexpr RunnerText kText = {"a program", ".pte", "", "", "  --load=HOW\n", "  --memory\n", ""};
 
 RunnerDefaults WithTolerance(std::optional<double> rtol, std::optional<double> atol) {
   RunnerDefaults defaults;
@@ -73,7 +73,9 @@ TEST(OptionsTest, Load) {
   EXPECT_EXIT(MapsProgram({"--load=copy"}), testing::ExitedWithCode(1), "--load=copy is neither read nor mmap");
   RunnerText text = kText;
   text.load = "";
+  text.memory = "";
   EXPECT_EXIT(MapsProgram({"--load=mmap"}, text), testing::ExitedWithCode(1), "there is no flag --load");
+  EXPECT_EXIT(MapsProgram({"--memory"}, text), testing::ExitedWithCode(1), "there is no flag --memory");
 }
 
 }  // namespace

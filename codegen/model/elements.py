@@ -43,3 +43,17 @@ _BY_NAME = {
 ELEMENTS = {
     scalar_types.SCALAR_TYPES[name]: element for name, element in _BY_NAME.items() if name in scalar_types.SCALAR_TYPES
 }
+
+# The sizes of elements that have no C++ type here, in bytes. All others of these have one byte.
+_OTHER_SIZES = {"Bits16": 2, "ComplexDouble": 16, "ComplexFloat": 8, "ComplexHalf": 4, "QInt32": 4}
+_OTHERS = {
+    number: (name, _OTHER_SIZES.get(name, 1))
+    for name, number in scalar_types.SCALAR_TYPES.items()
+    if number not in ELEMENTS
+}
+
+
+def name_and_size(dtype: int) -> tuple[str, int]:
+    """Returns the name of a dtype, and the size of an element in bytes."""
+    element = ELEMENTS.get(dtype)
+    return (element.name, element.size) if element else _OTHERS[dtype]

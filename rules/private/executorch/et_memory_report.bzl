@@ -1,0 +1,106 @@
+"""Rule et_memory_report."""
+
+load("//rules/private/actions:codegen.bzl", "CODEGEN_EXEC_GROUPS", "codegen_args", "run_codegen")
+load("//rules/private/actions:label_text.bzl", "label_text")
+load("//rules/private/providers:et_program_info.bzl", "program_of")
+
+visibility(["//rules/..."])
+
+BAD_MEMORY_LIMIT_ERR = """{label}: attribute {attribute}: expected a number above 0; got {number}.
+
+Likely cause: the number stands for no limit.
+Fix: give a number of bytes above 0, or, for no limit, remove {attribute}.
+See: docs/errors.md#bad-max-bytes"""
+
+def _check_limits(ctx, report, limits):
+    """Checks the limits in a validation action, so that the report is written even if the program is over a limit."""
+    output = ctx.actions.declare_file(ctx.label.name + ".within_limit")
+    args = codegen_args(ctx, "memory_limit")
+    args.add(label_text(ctx.label), format = "--label=%s")
+    args.add(report, format = "--report=%s")
+    for attribute, number in limits.items():
+        args.add("--{}={}".format(attribute, number))
+    args.add(output, format = "--output=%s")
+    run_codegen(
+        ctx,
+        args,
+        inputs = [report],
+        outputs = [output],
+        mnemonic = "EtMemoryLimit",
+        progress_message = "Checking the memory of %{label}",
+    )
+    return output
+
+def _et_memory_report_impl(ctx):
+    limits = {
+        attribute: getattr(ctx.attr, attribute)
+        for attribute in ["max_bytes", "max_planned_bytes"]
+        if getattr(ctx.attr, attribute)
+    }
+    for attribute, number in limits.items():
+        if number < 0:
+            fail(BAD_MEMORY_LIMIT_ERR.format(label = ctx.label, attribute = attribute, number = number))
+    info = program_of(ctx.attr.program)
+    text, json, html = [ctx.actions.declare_file(ctx.label.name + suffix) for suffix in [".txt", ".json", ".html"]]
+    origins = [info.origins] if info.origins else []
+    others = []
+    args = codegen_args(ctx, "memory")
+    args.add(label_text(ctx.attr.program.label), format = "--label=%s")
+    args.add(info.program, format = "--program=%s")
+    args.add_all(origins, format_each = "--origins=%s")
+    for other in ctx.attr.what_if:
+        program = program_of(other).program
+        args.add("--what_if={}\t{}".format(label_text(other.label), program.path))
+        others.append(program)
+    args.add(text, format = "--text=%s")
+    args.add(json, format = "--json=%s")
+    args.add(html, format = "--html=%s")
+    run_codegen(
+        ctx,
+        args,
+        inputs = [info.program] + origins + others,
+        outputs = [text, json, html],
+        mnemonic = "EtMemory",
+        progress_message = "Reading the memory plan of %{label}",
+    )
+    return [
+        DefaultInfo(files = depset([text, json, html])),
+        OutputGroupInfo(
+            _validation = depset([_check_limits(ctx, json, limits)] if limits else []),
+            html = depset([html]),
+            json = depset([json]),
+            text = depset([text]),
+        ),
+    ]
+
+et_memory_report = rule(
+    doc = """A report of the memory that a program needs: its planned memory over the instructions, and its constants.
+
+The outputs are `<name>.txt`, `<name>.json` and `<name>.html`, a self-contained web page with a picture of the planned memory. Each
+output is also an output group: `text`, `json`, `html`. [The guide](memory.md) explains the parts of a report.
+
+The report shows, for each method, the instruction at which the most planned memory is in use, and the tensors that are in memory
+then, with the lines of Python that make and last read the tensors. The scratch memory of kernels depends on the machine: the runner
+of the program measures it (`--memory`).""",
+    implementation = _et_memory_report_impl,
+    attrs = {
+        "max_bytes": attr.int(
+            doc = "The limit of the bytes of the program's file and of the planned memory of the method with the most. The build fails " +
+                  "if the program needs more, but still writes the report. Default: no limit.",
+        ),
+        "max_planned_bytes": attr.int(
+            doc = "The limit of the bytes of planned memory, as where constants stay in flash memory. The build fails if a method " +
+                  "needs more, but still writes the report. Default: no limit.",
+        ),
+        "program": attr.label(
+            doc = "An `executorch_program` or a .pte file, which has no lines of Python.",
+            allow_single_file = [".pte"],
+            mandatory = True,
+        ),
+        "what_if": attr.label_list(
+            doc = "Other programs, such as the same model for a larger batch. The report shows their bytes beside those of `program`.",
+            allow_files = [".pte"],
+        ),
+    },
+    exec_groups = CODEGEN_EXEC_GROUPS,
+)
