@@ -56,8 +56,8 @@ def _findings(report: MemoryReport, attribute: str, limit: int | None, needed: i
         where=_LABEL.value,
         found=f"{report.label} needs {needs}, {needed - limit:,} more than {attribute}",
         cause="a tensor, a constant or a larger upper bound of a size came to the model",
-        fix=f"look at {Path(_REPORT.value).with_suffix('.html').name} beside the JSON; export smaller tensors, or raise "
-        f"{attribute}",
+        fix=f"look at {Path(_REPORT.value).with_suffix('.html').name} beside the JSON; export smaller tensors, or "
+        f"raise {attribute}",
         details=tuple(
             f"{tensor.bytes:,} bytes: {tensor.name or method.instructions[tensor.first]}, {tensor.tensor}"
             for tensor in method.at_peak[:_SHOWN]

@@ -30,15 +30,18 @@ svg {{ display: block; width: 100%; background: var(--lane); border-radius: .25r
 rect {{ stroke: var(--page); stroke-width: 1; vector-effect: non-scaling-stroke; }}
 path {{ fill: var(--bar); }}
 line {{ stroke: var(--text); stroke-width: 1; stroke-dasharray: 3 3; vector-effect: non-scaling-stroke; }}
-.k0 {{ fill: var(--fill-0); }} .k1 {{ fill: var(--fill-1); }} .k2 {{ fill: var(--fill-2); }} .k3 {{ fill: var(--fill-3); }}
+.k0 {{ fill: var(--fill-0); }} .k1 {{ fill: var(--fill-1); }}
+.k2 {{ fill: var(--fill-2); }} .k3 {{ fill: var(--fill-3); }}
 .axis {{ display: flex; justify-content: space-between; }}
 </style>
 </head>
 <body>
 <h1>Memory of {label}</h1>
-<p>{total:,} bytes: the program's file with {program:,}, and the planned memory of the largest method with {planned:,}.</p>
-<p class="soft">Besides, kernels need scratch memory while they run, and the runtime needs memory for a loaded method. Both
-depend on the machine, and the runner of the program measures both: <code>bazel run :runner -- --memory</code>.</p>
+<p>{total:,} bytes: the program's file with {program:,}, and the planned memory of the largest method with
+{planned:,}.</p>
+<p class="soft">Besides, kernels need scratch memory while they run, and the runtime needs memory for a loaded method.
+Both depend on the machine, and the runner of the program measures both:
+<code>bazel run :runner -- --memory</code>.</p>
 {methods}
 <h2>Constants</h2>
 <p>{constant_bytes:,} bytes of the program's file.</p>
@@ -74,8 +77,8 @@ def _method(method: Method) -> str:
     if method.instructions and method.planned:
         at_peak = html.escape(method.instructions[method.peak])
         lines += [
-            f"<p>At the peak, instruction {method.peak} (<code>{at_peak}</code>), {method.peak_bytes:,} bytes are in use, "
-            f"and {method.planned - method.peak_bytes:,} are not.</p>",
+            f"<p>At the peak, instruction {method.peak} (<code>{at_peak}</code>), {method.peak_bytes:,} bytes are in "
+            f"use, and {method.planned - method.peak_bytes:,} are not.</p>",
             _picture(method),
             f"<h3>In use at the peak</h3>\n<ul>\n{_items(_at_peak(method), method.planned)}\n</ul>",
         ]
@@ -109,8 +112,8 @@ aria-label="Places of tensors in planned memory over the instructions">
 aria-label="Bytes in use over the instructions"><path d="M0 0 {steps} V0 Z"/></svg>
 <p class="axis soft"><span>instruction 0</span><span>{count - 1}</span></p>
 <p class="legend">{legend}</p>
-<p class="soft">Above, from top to bottom: the addresses of planned memory. Below: the bytes in use. The dashed line is the \
-peak.</p>"""
+<p class="soft">Above, from top to bottom: the addresses of planned memory. Below: the bytes in use. The dashed line is \
+the peak.</p>"""
 
 
 def _box(method: Method, tensor: PlannedTensor, starts: Sequence[int]) -> str:

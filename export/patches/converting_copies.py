@@ -1,14 +1,14 @@
 """Patch: a copy into a buffer keeps the dtype, the sizes and the strides of the buffer.
 
-**What**: replaces `_remove_unnecessary_copy_op_pass` of `torch.export.exported_program`, which replaces the new value of
-a buffer, `copy(buffer, source)`, by `source`.
+**What**: replaces `_remove_unnecessary_copy_op_pass` of `torch.export.exported_program`, which replaces the new value
+of a buffer, `copy(buffer, source)`, by `source`.
 
 **Why**: the replacement is right only if the source has the dtype, the sizes and the strides of the buffer. For
 `self.buffer.copy_(source)` with a source of another dtype or of fewer dimensions, the program computes with the source,
 without its conversion.
 
-**Effect**: without the patch, such a program has other results than the model, such as 2.7 in place of 2 from a buffer of
-integers, and results of another dtype.
+**Effect**: without the patch, such a program has other results than the model, such as 2.7 in place of 2 from a buffer
+of integers, and results of another dtype.
 
 **Report**, to PyTorch: `_remove_unnecessary_copy_op_pass` should keep copies that convert or broadcast.
 """
