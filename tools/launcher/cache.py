@@ -20,8 +20,8 @@ def bazel_of(prefix: pathlib.Path) -> pathlib.Path:
     return prefix / "bin" / "bazel"
 
 
-def ensure(prefix: pathlib.Path, install: Install) -> pathlib.Path:
-    """Returns the Bazel under `prefix`. Calls `install` if there is none.
+def ensure(prefix: pathlib.Path, install: Install) -> None:
+    """Calls `install` if there is no Bazel under `prefix`.
 
     Raises:
         errors.LauncherError: the folder does not exist, is not writable or is full, or `install` raised the error.
@@ -30,8 +30,6 @@ def ensure(prefix: pathlib.Path, install: Install) -> pathlib.Path:
         raise errors.LauncherError("no place to install Bazel in: set HOME or XDG_CACHE_HOME to an absolute path")
     bazel = bazel_of(prefix)
     try:
-        if bazel.exists():
-            return bazel
         prefix.parent.mkdir(parents=True, exist_ok=True)
         with _locked(prefix.parent / "lock") as lock:
             if not bazel.exists():
@@ -47,7 +45,6 @@ def ensure(prefix: pathlib.Path, install: Install) -> pathlib.Path:
             f"cannot install Bazel under {prefix.parent}: {error.strerror or error}; {advice}, or set XDG_CACHE_HOME to"
             " another folder"
         ) from error
-    return bazel
 
 
 @contextlib.contextmanager

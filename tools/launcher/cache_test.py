@@ -53,7 +53,8 @@ class CacheTest(unittest.TestCase):
 
     def test_installs_once(self) -> None:
         for _ in range(2):
-            self.assertEqual(cache.ensure(self.prefix, self.install), self.prefix / "bin/bazel")
+            cache.ensure(self.prefix, self.install)
+            self.assertTrue((self.prefix / "bin/bazel").exists())
         self.assertEqual(self.times_installed, 1)
 
     def test_failed_install_leaves_nothing(self) -> None:

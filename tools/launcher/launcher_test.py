@@ -35,7 +35,7 @@ class LauncherTestCase(unittest.TestCase):
         (launcher / "debian").mkdir(parents=True)
         self.launcher = self.tools / "bazel"
         shutil.copy(_TOOLS / "bazel", self.launcher)
-        for name in ("__main__.py", "cache.py", "choice.py", "errors.py"):
+        for name in ("__main__.py", "cache.py", "errors.py"):
             shutil.copy(_TOOLS / "launcher" / name, launcher / name)
         self.recipe = launcher / "debian/install.py"
         self.recipe.write_text(_INSTALL.replace("\\\\n", "\\n"))
@@ -157,11 +157,24 @@ class LauncherTest(LauncherTestCase):
         self.assertEqual(done.returncode, 1)
         self.assertIn("set HOME or XDG_CACHE_HOME to an absolute path", done.stderr)
 
-    def test_bazel_that_cannot_be_run(self) -> None:
-        broken = self.script("broken", "")
-        broken.write_bytes(b"\0\1\2\3")
-        done = self.run_launcher(BAZEL_REAL=str(broken))
-        self.assertRegex(done.stderr, r"^tools/bazel: cannot run .*/broken: Exec format error; put bazelisk .*\n$")
+    def test_first_bazel_on_the_path_that_is_new_enough(self) -> None:
+        unusable = {"old": "echo bazel 6.5.0", "fails": "echo bazel 7.7.1; exit 1", "talks": "echo no release"}
+        for name, body in {**unusable, "ten": "echo bazel 10.0.0", "seven": "echo bazel 7.7.1"}.items():
+            (self.folder / name).mkdir()
+            self.script(f"../{name}/bazel", body)
+        (self.folder / "plain").mkdir()
+        (self.folder / "plain/bazel").write_text("#!/bin/sh\necho bazel 7.7.1\n")
+        (self.folder / "directory/bazel").mkdir(parents=True)
+        folders = [str(self.folder / name) for name in (*unusable, "plain", "directory", "missing", "ten", "seven")]
+        path = os.pathsep.join([*folders, "/usr/bin", "/bin"])
+        self.assertEqual(self.run_launcher("version", PATH=path).stdout, "bazel 10.0.0\n")
+
+    def test_wrapper_that_honors_bazel_real(self) -> None:
+        # As bazelisk does under the name `bazel`, and the script of Bazel's own packages.
+        real = self.script("real", "echo bazel 7.7.1")
+        self.script("bazel", f'echo wrapper >&2; BAZEL_REAL={real} exec "{self.launcher}" "$@"')
+        done = self.run_launcher("version")
+        self.assertEqual((done.stdout, done.stderr), ("bazel 7.7.1\n", "wrapper\n"))
 
 
 class OtherSystemTest(LauncherTestCase):
@@ -192,7 +205,7 @@ class OtherSystemTest(LauncherTestCase):
         self.assertFalse((self.folder / ".cache").exists())
 
     def test_bazelisk_comes_before_bazel(self) -> None:
-        self.script("bazel", 'printf "bazel:%s" "$*"; exit 3')
+        self.script("bazel", '[ "$1" != --version ] || { echo bazel 7.7.1; exit; }; printf "bazel:%s" "$*"; exit 3')
         self.assertEqual(self.run_there("run", "//a b").stdout, "bazel:run //a b")
         self.script("../other/bazelisk", 'printf "bazelisk:%s" "$*"; exit 4')
         done = self.run_there("run", "//a b", path="bin:other")
@@ -225,11 +238,11 @@ class OtherSystemTest(LauncherTestCase):
         self.assertIn("no Bazel found", self.run_there().stderr)
         another = self.folder / "other/tools"
         (another / "launcher").mkdir(parents=True)
-        (another / "launcher/choice.py").touch()
+        (another / "launcher/cache.py").touch()
         self.script("../other/tools/bazel", "exit 7")
         self.assertIn("no Bazel found", self.run_there(path="bin:other/tools").stderr)
-        self.script("../other/bazel", "echo found")
-        self.assertEqual(self.run_there(path="bin:other/tools:other").stdout, "found\n")
+        self.script("../other/bazel", "echo bazel 7.7.1")
+        self.assertEqual(self.run_there(path="bin:other/tools:other").stdout, "bazel 7.7.1\n")
 
     def test_called_by_a_relative_link(self) -> None:
         self.script("bazelisk", 'printf "bazelisk:%s" "$1"')
