@@ -70,7 +70,7 @@ _ELSEWHERE = {
     "tools/bazel run //diagnostics:update_errors": "//diagnostics/tests:error_list_test",
     "tools/bazel run //examples/qnn_op_package:example_op_package.skeleton": "//qnn/skeleton/tests:skeleton_test",
     "tools/bazel run //examples/mobilenet_v2:runner.profile*": "//profiles/tests:profile_test",
-    "tools/bazel run //export -- *": "//export/tests:export_test",
+    "tools/bazel run //export -- *": "//export/process/tests:command_test",
     "tools/bazel run //export:graph_passes_reference": "//export/graph_passes/tests:selection_test",
     "tools/bazel run //export/fuzz -- *": "//export/fuzz:fuzz_test",
     "tools/bazel run //kernels/testing/sweep": "//kernels/testing/sweep/tests:sweep_test",
