@@ -4,32 +4,11 @@ Each rule has one name for each parameter. A macro of this file has the name of 
 """
 
 load("//rules/private/actions:common_attributes.bzl", "common_attributes")
-load("//rules/private/executorch:invalid_target.bzl", "invalid_target")
+load("//rules/private/executorch:invalid_target.bzl", "BUCK_ONLY_ERR", "TWO_NAMES_ERR", "invalid_target")
 load(":et_operator_library.bzl", _et_operator_library = "et_operator_library")
 load(":executorch_custom_ops_aot_lib.bzl", "executorch_custom_ops_aot_lib")
 load(":executorch_generated_lib.bzl", _executorch_generated_lib = "executorch_generated_lib")
 load(":executorch_model.bzl", _executorch_model = "executorch_model")
-
-_TWO_NAMES_ERR = """{{label}}: {old} is another name for {new}; got both.
-
-Likely cause: {new} was added to a target with the parameter {old} of ExecuTorch's BUCK files, or of an earlier version.
-Fix: remove {old}, and move its value to {new}.
-See: docs/errors.md#two-names"""
-
-# Parameters of ExecuTorch's macro for Buck only, with the replacement in Bazel.
-_BUCK_ONLY = {
-    "fbcode_deps": "deps, with a select() where they differ by platform",
-    "feature": "tags",
-    "platforms": "target_compatible_with",
-    "use_default_aten_ops_lib": "an executorch_torch_toolchain with the libraries that run ATen's operators",
-    "xplat_deps": "deps, with a select() where they differ by platform",
-}
-
-_BUCK_ONLY_ERR = """{{label}}: got the attribute {parameter}, which only Buck has.
-
-Likely cause: the target comes from a BUCK file of ExecuTorch.
-Fix: use {replacement} instead.
-See: docs/errors.md#buck-only"""
 
 def _define(rule, name, attrs, old, with_old_names = True):
     """Defines a target, whose rule gets the values of old names under their new names.
@@ -41,19 +20,20 @@ def _define(rule, name, attrs, old, with_old_names = True):
       old: dict[str, (str, value)], for each old name the new name and the value; None if the BUILD file does not give it.
       with_old_names: bool, whether errors of the rule name the given attributes.
     """
-    given = {name: new for name, new in old.items() if new[1] != None}
-    for parameter, (new, _) in given.items():
+    old_names = {new: parameter for parameter, (new, value) in old.items() if value != None}
+    for new, parameter in old_names.items():
         if new in attrs:
             invalid_target(
                 name = name,
-                error = _TWO_NAMES_ERR.format(old = parameter, new = new),
+                error = TWO_NAMES_ERR.format(old = parameter, new = new),
                 **common_attributes(attrs)
             )
             return
-    if with_old_names and given:
-        attrs = attrs | {"old_names": {new: parameter for parameter, (new, _) in given.items()}}
-    rule(name = name, **(attrs | {new: value for new, value in given.values()}))
+    if with_old_names and old_names:
+        attrs = attrs | {"old_names": old_names}
+    rule(name = name, **(attrs | {new: old[parameter][1] for new, parameter in old_names.items()}))
 
+# buildifier: disable=unused-variable
 def et_operator_library(name, include_all_ops = None, model = None, define_static_targets = None, **kwargs):
     """Selects operators from lists, models, YAMLs and other selections.
 
@@ -77,6 +57,7 @@ def et_operator_library(name, include_all_ops = None, model = None, define_stati
         "model": ("models", [model] if model else None),
     })
 
+# buildifier: disable=unused-variable
 def executorch_generated_lib(
         name,
         compiler_flags = None,
@@ -103,17 +84,17 @@ def executorch_generated_lib(
       xplat_deps: an error. Use `deps`, with a `select()` if the dependencies differ by platform.
       **kwargs: the attributes of the rule.
     """
-    for parameter, given in {
-        "fbcode_deps": fbcode_deps,
-        "feature": feature,
-        "platforms": platforms,
-        "use_default_aten_ops_lib": not use_default_aten_ops_lib,
-        "xplat_deps": xplat_deps,
-    }.items():
+    for parameter, given, replacement in [
+        ("fbcode_deps", fbcode_deps, "deps, with a select() where they differ by platform"),
+        ("feature", feature, "tags"),
+        ("platforms", platforms, "target_compatible_with"),
+        ("use_default_aten_ops_lib", not use_default_aten_ops_lib, "an executorch_torch_toolchain with the ATen libraries"),
+        ("xplat_deps", xplat_deps, "deps, with a select() where they differ by platform"),
+    ]:
         if given:
             invalid_target(
                 name = name,
-                error = _BUCK_ONLY_ERR.format(parameter = parameter, replacement = _BUCK_ONLY[parameter]),
+                error = BUCK_ONLY_ERR.format(parameter = parameter, replacement = replacement),
                 **common_attributes(kwargs)
             )
             return

@@ -1,5 +1,20 @@
 """All rules. Load the rules from this file."""
 
+load("//rules/private/executorch:et_kernel_library.bzl", _et_kernel_library = "et_kernel_library")
+load("//rules/private/executorch:et_size_report.bzl", _et_size_report = "et_size_report")
+load("//rules/private/executorch:executorch_backend.bzl", _executorch_backend = "executorch_backend")
+load("//rules/private/executorch:executorch_bundle.bzl", _executorch_bundle = "executorch_bundle")
+load("//rules/private/executorch:executorch_compiled_program.bzl", _executorch_compiled_program = "executorch_compiled_program")
+load("//rules/private/executorch:executorch_ops_check.bzl", _executorch_ops_check = "executorch_ops_check")
+load("//rules/private/executorch:executorch_prebuilt_kernels.bzl", _executorch_prebuilt_kernels = "executorch_prebuilt_kernels")
+load("//rules/private/executorch:executorch_program.bzl", _executorch_program = "executorch_program")
+load("//rules/private/toolchains:codegen_toolchain.bzl", _executorch_codegen_toolchain = "executorch_codegen_toolchain")
+load("//rules/private/toolchains:runtime_component.bzl", _executorch_runtime_component = "executorch_runtime_component")
+load("//rules/private/toolchains:runtime_toolchain.bzl", _executorch_runtime_toolchain = "executorch_runtime_toolchain")
+load("//rules/private/toolchains:torch_component.bzl", _executorch_torch_component = "executorch_torch_component")
+load("//rules/private/toolchains:torch_toolchain.bzl", _executorch_torch_toolchain = "executorch_torch_toolchain")
+load("//rules/private/torch:torch_aoti_binary.bzl", _torch_aoti_binary = "torch_aoti_binary")
+load("//rules/private/torch:torch_aoti_package.bzl", _torch_aoti_package = "torch_aoti_package")
 load(
     ":compatibility.bzl",
     _et_operator_library = "et_operator_library",
@@ -7,31 +22,13 @@ load(
     _executorch_model = "executorch_model",
     _exir_custom_ops_aot_lib = "exir_custom_ops_aot_lib",
 )
-load(":et_kernel_library.bzl", _et_kernel_library = "et_kernel_library")
-load(":et_size_report.bzl", _et_size_report = "et_size_report")
-load(":executorch_backend.bzl", _executorch_backend = "executorch_backend")
 load(":executorch_binary.bzl", _executorch_binary = "executorch_binary")
-load(":executorch_bundle.bzl", _executorch_bundle = "executorch_bundle")
-load(":executorch_compiled_program.bzl", _executorch_compiled_program = "executorch_compiled_program")
 load(":executorch_compiled_program_test.bzl", _executorch_compiled_program_test = "executorch_compiled_program_test")
 load(":executorch_custom_ops_aot_lib.bzl", _executorch_custom_ops_aot_lib = "executorch_custom_ops_aot_lib")
-load(":executorch_ops_check.bzl", _executorch_ops_check = "executorch_ops_check")
-load(":executorch_prebuilt_kernels.bzl", _executorch_prebuilt_kernels = "executorch_prebuilt_kernels")
-load(":executorch_program.bzl", _executorch_program = "executorch_program")
 load(":executorch_program_test.bzl", _executorch_program_test = "executorch_program_test")
 load(":executorch_python_library.bzl", _executorch_python_library = "executorch_python_library")
 load(":qnn_op_package.bzl", _qnn_op_package = "qnn_op_package")
 load(":scalar_type.bzl", _ScalarType = "ScalarType")
-load(
-    ":toolchains.bzl",
-    _executorch_codegen_toolchain = "executorch_codegen_toolchain",
-    _executorch_runtime_component = "executorch_runtime_component",
-    _executorch_runtime_toolchain = "executorch_runtime_toolchain",
-    _executorch_torch_component = "executorch_torch_component",
-    _executorch_torch_toolchain = "executorch_torch_toolchain",
-)
-load(":torch_aoti_binary.bzl", _torch_aoti_binary = "torch_aoti_binary")
-load(":torch_aoti_package.bzl", _torch_aoti_package = "torch_aoti_package")
 load(":torch_aoti_test.bzl", _torch_aoti_test = "torch_aoti_test")
 load(":torch_op_library.bzl", _torch_op_library = "torch_op_library")
 load(":torch_op_test.bzl", _torch_op_test = "torch_op_test")

@@ -1,14 +1,14 @@
 """executorch_model: all targets of one model, from its Python file to a runner and a test."""
 
 load("//rules/private/actions:common_attributes.bzl", "on_request")
+load("//rules/private/executorch:et_size_report.bzl", "et_size_report")
+load("//rules/private/executorch:executorch_compiled_program.bzl", "executorch_compiled_program")
+load("//rules/private/executorch:executorch_program.bzl", "executorch_program")
 load("//rules/private/executorch:library_conflict.bzl", "library_conflict")
 load(":et_operator_library.bzl", "et_operator_library")
-load(":et_size_report.bzl", "et_size_report")
 load(":executorch_binary.bzl", "executorch_binary")
-load(":executorch_compiled_program.bzl", "executorch_compiled_program")
 load(":executorch_compiled_program_test.bzl", "executorch_compiled_program_test")
 load(":executorch_generated_lib.bzl", "executorch_generated_lib")
-load(":executorch_program.bzl", "executorch_program")
 load(":executorch_program_test.bzl", "executorch_program_test")
 
 # The kernel libraries for all operators of programs, except custom operators of the model. The libraries include their YAMLs.

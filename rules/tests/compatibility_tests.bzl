@@ -143,46 +143,61 @@ def compatibility_test_suite(name):
             yaml_target = "custom_ops.yaml",
             **{attribute: [":kernels_a"]}
         )
-    for target, rule, id, error, attributes in [
-        ("server_generated_and_other_names", et_operator_library, "server-generated-beside-others", ["include_all_ops, model"], {
-            "include_all_ops": True,
-            "model": "a.pte",
-            "server_generated_yaml_target": "server.yaml",
-        }),
-        ("two_names_of_all", et_operator_library, "two-names", ["include_all_ops", "include_all_operators"], {
-            "include_all_operators": True,
-            "include_all_ops": True,
-        }),
-        ("two_names_of_models", et_operator_library, "two-names", ["model", "models"], {"model": "a.pte", "models": ["b.bpte"]}),
-        ("two_names_of_copts", executorch_generated_lib, "two-names", ["compiler_flags", "copts"], of_library | {
-            "compiler_flags": ["-DA_FLAG"],
-            "copts": ["-DA_FLAG"],
-        }),
-        ("two_names_of_kernels", executorch_model, "two-names", ["kernels", "kernel_deps"], {
-            "kernel_deps": [":kernels_a"],
-            "kernels": [":kernels_a"],
-            "model": "model.py",
-        }),
-        ("two_names_of_yaml", exir_custom_ops_aot_lib, "two-names", ["yaml_target", "custom_ops_yaml_target"], {
-            "custom_ops_yaml_target": "custom_ops.yaml",
-            "yaml_target": "custom_ops.yaml",
-        }),
-        ("generated_for_buck", executorch_generated_lib, "buck-only", ["platforms", "target_compatible_with"], of_library | {
-            "platforms": ["CXX"],
-        }),
+    for target, rule, attributes, expect in [
+        (
+            "server_generated_and_other_names",
+            et_operator_library,
+            {"include_all_ops": True, "model": "a.pte", "server_generated_yaml_target": "server.yaml"},
+            {"id": "server-generated-beside-others", "names": ["include_all_ops, model"]},
+        ),
+        (
+            "two_names_of_all",
+            et_operator_library,
+            {"include_all_operators": True, "include_all_ops": True},
+            {"id": "two-names", "names": ["include_all_ops", "include_all_operators"]},
+        ),
+        (
+            "two_names_of_models",
+            et_operator_library,
+            {"model": "a.pte", "models": ["b.bpte"]},
+            {"id": "two-names", "names": ["model", "models"]},
+        ),
+        (
+            "two_names_of_copts",
+            executorch_generated_lib,
+            of_library | {"compiler_flags": ["-DA_FLAG"], "copts": ["-DA_FLAG"]},
+            {"id": "two-names", "names": ["compiler_flags", "copts"]},
+        ),
+        (
+            "two_names_of_kernels",
+            executorch_model,
+            {"kernel_deps": [":kernels_a"], "kernels": [":kernels_a"], "model": "model.py"},
+            {"id": "two-names", "names": ["kernels", "kernel_deps"]},
+        ),
+        (
+            "two_names_of_yaml",
+            exir_custom_ops_aot_lib,
+            {"custom_ops_yaml_target": "custom_ops.yaml", "yaml_target": "custom_ops.yaml"},
+            {"id": "two-names", "names": ["yaml_target", "custom_ops_yaml_target"]},
+        ),
+        (
+            "generated_for_buck",
+            executorch_generated_lib,
+            of_library | {"platforms": ["CXX"]},
+            {"id": "buck-only", "names": ["platforms", "target_compatible_with"]},
+        ),
         (
             "generated_with_own_aten",
             executorch_generated_lib,
-            "buck-only",
-            ["use_default_aten_ops_lib", "executorch_torch_toolchain"],
             of_library | {"use_default_aten_ops_lib": False, "xplat_deps": []},
+            {"id": "buck-only", "names": ["use_default_aten_ops_lib", "executorch_torch_toolchain"]},
         ),
     ]:
         case(
             name = target,
             rule = rule,
             test = failure_test,
-            expect = {"id": id, "names": error},
+            expect = expect,
             **attributes
         )
     suite_of_new_tests(name, before)

@@ -51,9 +51,9 @@ _ALIAS = "exir_custom_ops_aot_lib"
 
 _OTHER_NAMES = f"""## Other names
 
-`defs.bzl` accepts these names of ExecuTorch's BUCK files and of earlier versions, too. `{_ALIAS}` is ExecuTorch's name for
-[`executorch_custom_ops_aot_lib`](#executorch_custom_ops_aot_lib). A target that gives a parameter by both names is an error.
-[The guide](moving.md) shows how to convert a BUCK file.
+`defs.bzl` accepts these names of ExecuTorch's BUCK files and of earlier versions, too. `{_ALIAS}` is
+ExecuTorch's name for [`executorch_custom_ops_aot_lib`](#executorch_custom_ops_aot_lib). A target that gives a parameter
+by both names is an error. [The guide](moving.md) shows how to convert a BUCK file.
 
 | rule | name | instead |
 |---|---|---|

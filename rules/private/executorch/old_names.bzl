@@ -9,12 +9,5 @@ OLD_NAMES_ATTRS = {
 }
 
 def written(ctx, attribute):
-    """Returns the name of an attribute in the BUILD file.
-
-    Args:
-      ctx: of a rule with OLD_NAMES_ATTRS.
-      attribute: str.
-    Returns:
-      str
-    """
+    """Returns the name of an attribute in the BUILD file, of a rule with OLD_NAMES_ATTRS."""
     return ctx.attr.old_names.get(attribute, attribute)
