@@ -30,6 +30,13 @@ class ErrorTest(ErrorCase):
             )
             self.assert_raised(source, 5, "pack_padded_sequence", "y.gather(1, (lengths - 1)")
 
+    def test_varying_number_of_time_steps(self) -> None:
+        source = model_file(
+            "layer = torch.nn.LSTM(3, 4)\ndef forward(self, x): return self.layer(x)[0]", "(torch.ones(5, 2, 3),)"
+        )
+        source += "\n\ndef get_dynamic_shapes():\n    return ({0: torch.export.Dim('steps', max=9)},)\n"
+        self.assert_raised(source, 6, "has a varying number of time steps", 'add "recurrent" to graph_passes')
+
     def test_dynamic_shape_constraints(self) -> None:
         source = model_file(
             "def forward(self, x): return x + torch.ones(2)",
