@@ -34,7 +34,7 @@ class ErrorTest(ErrorCase):
         source = model_file(
             "layer = torch.nn.LSTM(3, 4)\ndef forward(self, x): return self.layer(x)[0]", "(torch.ones(5, 2, 3),)"
         )
-        source += "\n\ndef get_dynamic_shapes():\n    return ({0: torch.export.Dim('steps', max=9)},)\n"
+        source += "\n\ndef get_dynamic_shapes():\n    return ({0: torch.export.Dim.AUTO(max=9)},)\n"
         self.assert_raised(source, 6, "has a varying number of time steps", 'add "recurrent" to graph_passes')
 
     def test_dynamic_shape_constraints(self) -> None:
