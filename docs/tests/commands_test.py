@@ -1,7 +1,7 @@
 """Every command of every page is run by a test, or is in the list of those that no test can run, with the reason.
 
 Run here are targets in --run, whose output is compared with what the page shows. Files that a page shows are compared
-with those that the build makes. `tools/bazel test //...` builds and tests whatever else has a name in a BUILD file.
+with those that the build makes. `.ci/run` builds and tests whatever else has a name in a BUILD file.
 """
 
 from __future__ import annotations
@@ -193,7 +193,7 @@ class CommandsTest(absltest.TestCase):
         for target in targets:
             self._assert_exists(target)
             if verb == "test":
-                self.assertRegex(target, r"_test$|/\.\.\.$|:(all|all_models|full_size|op_tests_of_all_sets|quick)$")
+                self.assertRegex(target, r"_test$|/\.\.\.$|:(all|all_models|full_size|op_tests_of_all_sets|quick|slow)$")
         if verb == "run" and _label(targets[0]) in self.run_targets:
             self._run(command, self.run_targets[_label(targets[0])], arguments)
         elif verb == "run":

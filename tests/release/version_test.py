@@ -7,6 +7,7 @@ from pathlib import Path
 from absl.testing import absltest
 
 _ROOT = Path(__file__).parents[2]
+_ARCHIVE = _ROOT / "tools/release/rules_executorch.tar.gz"
 
 
 class VersionTest(absltest.TestCase):
@@ -15,12 +16,19 @@ class VersionTest(absltest.TestCase):
         module = re.search(r'^module\(.*?^    version = "([^"]*)"', (_ROOT / "MODULE.bazel").read_text(), re.M | re.S)
         assert module is not None
         self.assertEqual(versions[0], module[1])
-        self.assertIn(
-            f'bazel_dep(name = "rules_executorch", version = "{module[1]}")', (_ROOT / "README.md").read_text()
-        )
+        with tarfile.open(_ARCHIVE) as archive:
+            # Which shows a workspace, and what writes one.
+            for name in ("README.md", "tools/init/workspace.py"):
+                file = archive.extractfile(name)
+                assert file is not None
+                self.assertIn(f'bazel_dep(name = "rules_executorch", version = "{module[1]}")', file.read().decode())
+
+    def test_the_newest_version_is_read_in_two_minutes(self) -> None:
+        newest = re.split(r"^## \[\d.*\n", (_ROOT / "CHANGELOG.md").read_text(), flags=re.MULTILINE)[1]
+        self.assertLessEqual(len(newest.splitlines()), 80)
 
     def test_the_archive_is_whole_and_without_tests(self) -> None:
-        with tarfile.open(_ROOT / "tools/release/rules_executorch.tar.gz") as archive:
+        with tarfile.open(_ARCHIVE) as archive:
             members = archive.getmembers()
         names = [member.name for member in members]
         self.assertEqual(sorted(names), names)

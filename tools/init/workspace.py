@@ -20,7 +20,7 @@ startup --host_jvm_args=-DBAZEL_TRACK_SOURCE_DIRECTORIES=1
 
 _MODULE = """\
 bazel_dep(name = "rules_cc", version = "0.0.17")
-bazel_dep(name = "rules_executorch", version = "0.1.0")
+bazel_dep(name = "rules_executorch", version = "0.2.0")
 bazel_dep(name = "rules_python", version = "1.2.0")
 {override}
 executorch = use_extension("@rules_executorch//rules:extensions.bzl", "executorch")

@@ -28,7 +28,10 @@ class SlowTestsTest(absltest.TestCase):
                 self.assertEqual("//a:test" in places, lists not in ((False, False, False), in_all_lists))
 
     def test_a_reason_without_a_test(self) -> None:
-        self.assertEqual(self._places(_ELSEWHERE - {"//tools/launcher:install_test"}, set(), set()), ["//tools/launcher:install_test"])
+        self.assertEqual(
+            self._places(_ELSEWHERE - {"//tools/launcher:install_test"}, set(), set()),
+            ["//tools/launcher:install_test"],
+        )
 
     def test_what_ci_runs(self) -> None:
         self.assertRegex(Path(".ci/run").read_text(), r"\ntools/bazel test .* //\.\.\. //:quick //:slow\n")
