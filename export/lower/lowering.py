@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 from executorch.exir import EdgeCompileConfig
 from executorch.exir.backend.partitioner import Partitioner
 from executorch.exir.pass_manager import PassType
+from executorch.exir.passes import MemoryPlanningPass
 from torch.export import ExportedProgram
 
 from diagnostics.errors import Finding, InputError, Location
@@ -106,6 +107,36 @@ def edge_compile_config(model: ModelFile) -> EdgeCompileConfig:
         at = source.location(function)
         raise source.nonsense(at, "get_edge_compile_config()", config, "an executorch.exir.EdgeCompileConfig")
     return config
+
+
+def memory_planning_pass(model: ModelFile, *, alloc_graph_input: bool) -> MemoryPlanningPass:
+    """Returns the model file's MemoryPlanningPass. Default: ExecuTorch's, with `alloc_graph_input`.
+
+    Raises:
+        InputError: the model file's function returns another type, or a pass with options that no program here can have.
+    """
+    function = model.file.function("get_memory_planning_pass")
+    if function is None:
+        return MemoryPlanningPass(alloc_graph_input=alloc_graph_input)
+    if not alloc_graph_input:
+        raise InputError(
+            Finding(
+                model.location("get_memory_planning_pass"),
+                "the model file has get_memory_planning_pass(), and the rule alloc_graph_input = False",
+                "the option was added to a rule whose model file has a pass of its own, or the other way round.",
+                "leave out one of the two: MemoryPlanningPass also has the option.",
+                id="lowering-given-twice",
+            )
+        )
+    source = model.file.source
+    planning_pass = source.call(function)
+    at, name = source.location(function), "get_memory_planning_pass()"
+    if not isinstance(planning_pass, MemoryPlanningPass):
+        raise source.nonsense(at, name, planning_pass, "an executorch.exir.passes.MemoryPlanningPass")
+    if planning_pass.share_mutable_buffers or not planning_pass.alloc_mutable_buffers:
+        options = "share_mutable_buffers=True or alloc_mutable_buffers=False"
+        raise source.nonsense(at, name, f"a pass with {options}", "a pass that plans the buffers of each method")
+    return planning_pass
 
 
 def _is_partitioner(value: Any) -> bool:

@@ -7,7 +7,6 @@ import json
 import os
 import sys
 import textwrap
-from collections.abc import Sequence
 from typing import Any
 from unittest import mock
 
@@ -18,7 +17,8 @@ from executorch.extension.flat_tensor.serialize.serialize import FlatTensorSeria
 from executorch.extension.pybindings.portable_lib import _load_for_executorch_from_buffer
 from torchao.quantization.pt2e import qat_utils
 
-from codegen.inputs import program_reader
+from codegen.inputs import program_content_reader, program_reader
+from codegen.model.execution_plan import Tensor
 from codegen.model.program import Program
 from diagnostics.errors import InputError
 from diagnostics.golden import case
@@ -97,10 +97,10 @@ class _Files(case.TestCase):
         self.folder = self.directory
         self.model = self.folder / "model.py"
 
-    def export(self, source: str, *, backends: Sequence[str] = (), quantize: str = "") -> Exported:
+    def export(self, source: str, **options: Any) -> Exported:
         self.model.write_text(source)
         with open(os.devnull, "w") as null, contextlib.redirect_stderr(null):
-            return export(self.model, backends=backends, quantize=quantize)
+            return export(self.model, **options)
 
     def read(self, pte: bytes) -> Program:
         """What the program itself says that it needs."""
@@ -274,6 +274,44 @@ def get_edge_compile_config():
             self.assertIn(expected, operators)
             self.assertNotIn(other, operators)
 
+    def test_memory_planning_pass(self) -> None:
+        """A pass of the model file puts large tensors into a memory of their own, and no inputs."""
+        planning = """
+from executorch.exir.memory_planning import MemoryPlanningAlgorithmSuite, greedy
+from executorch.exir.passes import MemoryPlanningPass
+
+
+def _in_two_memories(alignment, specs, *arguments):
+    for spec in specs:
+        spec.mem_id = 2 if spec.nbytes() > 100 else 1
+    return greedy(alignment, specs, *arguments)
+
+
+def get_memory_planning_pass():
+    return MemoryPlanningPass(
+        MemoryPlanningAlgorithmSuite([_in_two_memories]), alloc_graph_input=False, alignment=64
+    )
+"""
+        model = """
+import torch
+
+
+class Model(torch.nn.Module):
+    def forward(self, x):
+        return (x @ x).sum(0) * 2
+
+
+def get_model():
+    return Model(), (torch.ones(8, 8),)
+"""
+        path = self.write("model.pte", self.export(model + planning).pte)
+        (plan,) = program_content_reader.read(path, "//app:model").plans
+        self.assertLen(plan.memory_sizes, 2)
+        tensors = [value for value in plan.values if isinstance(value, Tensor)]
+        self.assertIsNone(tensors[0].place)
+        places = {(one.place.memory, one.place.offset % 64) for one in tensors if one.place is not None}
+        self.assertEqual(places, {(1, 0), (2, 0)})
+
     def test_edge_passes(self) -> None:
         exported = self.export(
             _LINEAR
@@ -356,8 +394,8 @@ def get_model():
 
 
 class ErrorsTest(_Files):
-    def assert_error(self, expected: str, source: str, *, backends: Sequence[str] = (), quantize: str = "") -> None:
-        self.assert_refused(lambda: self.export(source, backends=backends, quantize=quantize), expected)
+    def assert_error(self, expected: str, source: str, **options: Any) -> None:
+        self.assert_refused(lambda: self.export(source, **options), expected)
 
     def assert_error_of_others(self, id: str, found: str, source: str) -> None:
         """A message that has words of other packages, or columns, which no version of Python before 3.11 knows."""
@@ -380,6 +418,10 @@ class ErrorsTest(_Files):
         self.assert_error("lowering-given-twice model.py:22:1", source, backends=["xnnpack"])
         self.assert_error("lowering-given-twice model.py:24:1", source, quantize="xnnpack_int8")
 
+    def test_planning_given_twice(self) -> None:
+        source = _LINEAR + "def get_memory_planning_pass():\n    return None\n"
+        self.assert_error("lowering-given-twice model.py:22:1", source, alloc_graph_input=False)
+
     def test_wrong_returns(self) -> None:
         for function, value, quantize in (
             ("get_partitioners", "torch.nn.Linear", ""),
@@ -387,12 +429,16 @@ class ErrorsTest(_Files):
             ("get_aten_passes", "[None]", ""),
             ("get_edge_compile_config", "{}", ""),
             ("get_edge_passes", "[None]", ""),
+            ("get_memory_planning_pass", "None", ""),
+            ("get_memory_planning_pass", "_Pass(share_mutable_buffers=True)", ""),
+            ("get_memory_planning_pass", "_Pass(alloc_mutable_buffers=False)", ""),
             ("get_quantizer", "3", ""),
             ("get_calibration_inputs", "[]", "xnnpack_int8"),
             ("get_calibration_inputs", "[(torch.ones(2),)]", "xnnpack_int8"),
         ):
             with self.subTest(function, value=value):
                 source = f"{_LINEAR}def {function}():\n    return {value}\n"
+                source += "from executorch.exir.passes import MemoryPlanningPass as _Pass\n"
                 self.assert_error("wrong-return-value model.py:22:1", source, quantize=quantize)
 
     def test_exported_already(self) -> None:
