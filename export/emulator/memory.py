@@ -10,6 +10,8 @@ import torch
 from executorch.exir import schema
 from executorch.exir.tensor import get_scalar_type
 
+from export.user.dense_tensors import channels_last_order
+
 # Every byte of memory without a value. As a float of any size, this is a large negative number.
 POISON = 0xF3
 # A larger arena, as for a large bound of a size, begins with zeros, so that only the memory of tensors is used.
@@ -118,7 +120,7 @@ def fits_declared(held: Held, order: str) -> bool:
     if order == "contiguous":
         return is_contiguous(held)
     dims = len(held.sizes)
-    return dims in (4, 5) and fits(held.sizes, held.order, (0, *range(2, dims), 1))
+    return dims in (4, 5) and fits(held.sizes, held.order, channels_last_order(dims))
 
 
 class Memory:

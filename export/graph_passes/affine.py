@@ -136,25 +136,6 @@ def constant(program: ExportedProgram, node: object) -> torch.Tensor | None:
     return tensor.reshape(value.shape) if view is not None else tensor.to(value.dtype)
 
 
-def without_casts(node: Node) -> Node:
-    """Returns the input of a chain of casts that ends at a node; the node itself if it is no cast."""
-    while (cast := ToDimOrderCopy.of(node)) is not None:
-        node = cast.input
-    return node
-
-
-def without_views(node: Node) -> Node:
-    """Returns the input of a chain of views that ends at a node; the node itself if it is no view."""
-    while (view := ViewCopy.of(node)) is not None:
-        node = view.input
-    return node
-
-
-def only_user(node: Node) -> Node | None:
-    """Returns the only user of a node; None if there are several users, or none."""
-    return next(iter(node.users)) if len(node.users) == 1 else None
-
-
 def scaled_columns(program: ExportedProgram, product: Node) -> tuple[Node, torch.Tensor] | None:
     """Returns the multiplication of a product's columns by constant scales, and the scales as float32.
 
@@ -162,7 +143,7 @@ def scaled_columns(program: ExportedProgram, product: Node) -> tuple[Node, torch
     """
     while (cast := _only_cast(product)) is not None:
         product = cast
-    user = only_user(product)
+    user = graphs.only_user(product)
     scaled = MulTensor.of(user)
     if user is None or scaled is None or graphs.value(user).dtype not in FLOATS:
         return None
@@ -177,7 +158,7 @@ def scaled_columns(program: ExportedProgram, product: Node) -> tuple[Node, torch
 
 def _only_cast(node: Node) -> Node | None:
     """Returns the only user of a node, if this user casts the node to a floating-point dtype; otherwise None."""
-    user = only_user(node)
+    user = graphs.only_user(node)
     return user if user and ToDimOrderCopy.of(user) and graphs.value(user).dtype in FLOATS else None
 
 
@@ -188,7 +169,7 @@ def rounded(result: Node, dtype: torch.dtype) -> tuple[Node, Node | None] | None
     """
     columns, node, bias = graphs.value(result).shape[-1], result, None
     while (cast := _only_cast(node)) is None:
-        user = only_user(node)
+        user = graphs.only_user(node)
         if user is None or graphs.value(user).shape[-1] != columns:
             return None
         if ViewCopy.of(user) is None:
@@ -202,9 +183,9 @@ def rounded(result: Node, dtype: torch.dtype) -> tuple[Node, Node | None] | None
 def take_bias(result: Node) -> Node | None:
     """Removes the addition of a constant bias to each row of a result. Returns the bias; None if there is none."""
     columns, node = graphs.value(result).shape[-1], result
-    while (view := only_user(node)) and ViewCopy.of(view) and graphs.value(view).shape[-1] == columns:
+    while (view := graphs.only_user(node)) and ViewCopy.of(view) and graphs.value(view).shape[-1] == columns:
         node = view
-    add = only_user(node)
+    add = graphs.only_user(node)
     bias = _bias(add, node) if add is not None else None
     if add is None or bias is None or bias.op != "placeholder":
         return None
@@ -218,7 +199,7 @@ def _bias(node: Node, rows: Node) -> Node | None:
     if add is None or add.alpha != 1 or add.input is add.other:
         return None
     bias = add.other if add.input is rows else add.input
-    if not isinstance(bias, Node) or without_casts(bias).op != "placeholder":
+    if not isinstance(bias, Node) or ToDimOrderCopy.before(bias).op != "placeholder":
         return None
     value, expected = graphs.value(bias), graphs.value(rows)
     is_row = tuple(value.shape) == tuple(expected.shape[-1:]) and value.dtype == expected.dtype

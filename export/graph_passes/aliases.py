@@ -36,7 +36,7 @@ class Aliases:
         for node in self._position:
             for source in _sources(node):
                 self.join(node, source)
-        self._writes = [(call, target) for call in self._position for target in _written(call)]
+        self._writes = [(call, target) for call in self._position for target in written(call)]
         self._writes += [
             (program.graph.output_node(), written)
             for written, value in outputs(program)
@@ -138,8 +138,8 @@ def _sources(node: Node) -> Iterator[Node]:
         yield from (source for source in node.all_input_nodes if source.op != "get_attr")
 
 
-def _written(node: Node) -> Iterator[Node]:
-    """Returns the arguments that a node writes to."""
+def written(node: Node) -> Iterator[Node]:
+    """Yields the arguments that a node writes to."""
     called = graphs.operator_of(node)
     if called is not None:
         for argument in called._schema.arguments:

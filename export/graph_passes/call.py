@@ -54,6 +54,13 @@ class Call(Generic[T]):
                 yield node, call
 
     @classmethod
+    def before(cls, node: Node) -> Node:
+        """Returns the input of a chain of the operator's calls that ends at a node; the node itself for any other."""
+        while (call := cls.of(node)) is not None:
+            node = call.input
+        return node
+
+    @classmethod
     def bind(cls: type[_View], args: Sequence[Any], kwargs: Mapping[str, Any]) -> _View:
         """Returns the view of a call's arguments.
 
@@ -130,6 +137,11 @@ class Call(Generic[T]):
             if one.kw_only and values[one.name] != one.default
         }
         return tuple(_thawed(values[one.name]) for one in fields if not one.kw_only), kwargs
+
+
+def first(views: Iterable[type[Call[Any]]], node: object) -> Any:
+    """Returns the view of a node by the first class that fits; None if the node calls none of the operators."""
+    return next((call for call in (view.of(node) for view in views) if call is not None), None)
 
 
 def _frozen(value: Any) -> Any:

@@ -7,8 +7,9 @@ from torch.fx import Node
 
 from export.graph_passes import graphs
 from export.graph_passes.calls import ToDimOrderCopy
+from export.user.dense_tensors import channels_last_order
 
-FIRST, LAST = (0, 1, 2, 3), graphs.CHANNELS_LAST
+FIRST, LAST = (0, 1, 2, 3), channels_last_order(4)
 
 
 def channels_last(before: Node, image: Node) -> Node:

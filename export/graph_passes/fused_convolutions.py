@@ -17,28 +17,32 @@ def of(node: object) -> FusedConvolution[Node] | None:
     convolution = Convolution.of(node)
     if convolution is None:
         return FusedConvolution.of(node)
-    stride, padding, dilation, groups = (
-        convolution.stride,
-        convolution.padding,
-        convolution.dilation,
-        (convolution.groups,),
-    )
-    if convolution.transposed or not (
-        are_known(stride) and are_known(padding) and are_known(dilation) and are_known(groups)
+    return None if convolution.transposed else with_known_steps(convolution)
+
+
+def with_known_steps(call: Convolution[Node]) -> FusedConvolution[Node] | None:
+    """Returns the arguments of a convolution, which may be transposed; None if the steps are symbolic.
+
+    A transposed convolution removes `padding` and `end_padding` from the outputs. A negative number adds outputs.
+    """
+    stride, padding, added, dilation = call.stride, call.padding, call.output_padding, call.dilation
+    groups = (call.groups,)
+    if not (
+        _are_known(stride) and _are_known(padding) and _are_known(added) and _are_known(dilation) and _are_known(groups)
     ):
         return None
     return FusedConvolution(
-        convolution.input,
-        convolution.weight,
-        convolution.bias,
+        call.input,
+        call.weight,
+        call.bias,
         stride=stride,
         padding=padding,
-        end_padding=padding,
+        end_padding=tuple(end - more for end, more in zip(padding, added, strict=True)) if call.transposed else padding,
         dilation=dilation,
         groups=groups[0],
     )
 
 
-def are_known(numbers: tuple[int | Node, ...]) -> TypeGuard[tuple[int, ...]]:
+def _are_known(numbers: tuple[int | Node, ...]) -> TypeGuard[tuple[int, ...]]:
     """Returns whether none of the numbers is symbolic."""
     return all(isinstance(number, int) for number in numbers)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import itertools
 import operator
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import torch
@@ -18,22 +18,15 @@ from torch.export.graph_signature import ExportGraphSignature, InputKind, InputS
 from torch.fx import Node
 from torch.fx.experimental.symbolic_shapes import optimization_hint, statically_known_true
 
+from export.user.dense_tensors import channels_last_order
+
 EDGE: Any = ops.edge
 
-# The dim order of channels-last images.
-CHANNELS_LAST = (0, 2, 3, 1)
 # The numbers of dimensions of images and volumes, which may be channels-last.
 IMAGE_DIMS = (4, 5)
 
 # A node that calls an operator. The arguments have the types of the operator's schema, which torch.fx cannot express.
 Call = Any
-
-
-def calls(program: ExportedProgram, *targets: Any) -> Iterator[Call]:
-    """Yields the calls of some operators in the order of the graph. The graph may change during the iteration."""
-    for node in list(program.graph.nodes):
-        if node.op == "call_function" and node.target in targets:
-            yield node
 
 
 def operator_of(node: Node) -> torch._ops.OpOverload | None:
@@ -122,20 +115,11 @@ def is_channels_last(tensor: torch.Tensor) -> bool:
     return tensor.dim() in IMAGE_DIMS and _lies_in(tensor, channels_last_order(tensor.dim()))
 
 
-def channels_last_order(dims: int) -> tuple[int, ...]:
-    """Returns the channels-last dim order of images (4 dimensions) or volumes (5 dimensions)."""
-    return (0, *range(2, dims), 1)
-
-
 def _lies_in(tensor: torch.Tensor, order: Sequence[int]) -> bool:
     """Returns whether a tensor is statically known to have a dim order. Methods of the tensor could add guards."""
-    stride: Any = 1
-    for dim in reversed(order):
-        size = tensor.shape[dim]
-        if not is_true(size == 1) and not is_true(tensor.stride(dim) == stride):
-            return is_empty(tensor)
-        stride = stride * torch.sym_max(size, 1)
-    return True
+    places = zip(tensor.shape, tensor.stride(), strides(tensor.shape, order), strict=True)
+    is_dense = all(is_true(size == 1) or is_true(stride == expected) for size, stride, expected in places)
+    return is_dense or is_empty(tensor)
 
 
 def channels_last(tensor: torch.Tensor) -> torch.Tensor:
@@ -158,6 +142,16 @@ def like(tensor: torch.Tensor, sizes: Sequence[Any], strides: Sequence[Any]) -> 
     shapes = getattr(getattr(tensor, "fake_mode", None), "shape_env", None)
     with contextlib.nullcontext() if shapes is None else shapes.suppress_guards():
         return tensor.new_empty_strided(sizes, strides)
+
+
+def strides(sizes: Sequence[Any], order: Sequence[int]) -> list[Any]:
+    """Returns the strides of a dense tensor in a dim order."""
+    result: list[Any] = [0] * len(sizes)
+    stride: Any = 1
+    for dim in reversed(order):
+        result[dim] = stride
+        stride = stride * torch.sym_max(sizes[dim], 1)
+    return result
 
 
 def dim_order(tensor: torch.Tensor) -> tuple[int, ...]:
@@ -251,6 +245,11 @@ def insert_call(before: Node, target: Any, args: tuple[Any, ...], result: Any) -
         call = before.graph.call_function(target, args)
     call.meta = {**before.meta, "val": result}
     return call
+
+
+def only_user(node: Node) -> Node | None:
+    """Returns the only user of a node; None if there are several users, or none."""
+    return next(iter(node.users)) if len(node.users) == 1 else None
 
 
 def first_result_only(node: Node) -> bool:

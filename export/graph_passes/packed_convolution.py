@@ -6,70 +6,110 @@ In both layouts, the elements that a sum of products needs are neighbors: the ch
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable
+from dataclasses import dataclass
 
 import torch
 from torch.export import ExportedProgram
 from torch.fx import Node
 
 from export.graph_passes import fused_convolutions, graphs, layouts
-from export.graph_passes.calls import PackedConvolution
-from export.graph_passes.channels_last_layer import Layer
+from export.graph_passes.calls import Convolution, PackedConvolution
 from export.graph_passes.operators import packed_convolution as operator
 
-DTYPES = frozenset({torch.float32, torch.float16, torch.bfloat16})
+_DTYPES = frozenset({torch.float32, torch.float16, torch.bfloat16})
 # The largest ratio between the sizes of the packed and the unpacked weights of a group.
 _MOST_SHARE = 2
+# The time of a multiplication in the kernel of a convolution that is not packed, measured with AVX2, for a transposed
+# convolution with strides, relative to one without strides.
+_STRIDED = 2
 
 
-def is_packed(weight: torch.Tensor, groups: int) -> bool:
-    """Returns whether the kernel supports the weights' dtype and the width of a group."""
-    out_channels = weight.shape[0]
-    if weight.dtype not in DTYPES:
-        return False
-    if operator.is_depthwise(weight.shape[1] * groups, out_channels, groups) or groups == 1:
-        return True
-    return fills_panels(out_channels // groups)
+@dataclass(frozen=True)
+class Layer:
+    """A call that can be replaced by a call on channels-last tensors.
+
+    Attributes:
+        input: the tensor that the new call reads channels-last.
+        products: the number of multiplications of the call, which are weighed against the cost of copies.
+        insert: inserts the new call before the old one. The function gets the input in channels-last order. The new
+            call gives one channels-last tensor.
+        takes_contiguous: whether the new call also reads a contiguous input, at the same speed.
+    """
+
+    input: Node
+    products: int
+    insert: Callable[[Node], Node]
+    takes_contiguous: bool
 
 
-def fills_panels(out_channels: int) -> bool:
-    """Returns whether the output channels of a group fill a large part of their panels."""
-    return operator.filled_channels(out_channels) <= _MOST_SHARE * out_channels
+def unpacked(program: ExportedProgram, node: object) -> tuple[PackedConvolution[Node], torch.Tensor] | None:
+    """Returns a convolution as a call of packed_convolution whose weight is not packed yet, and the weight.
+
+    None if the kernel does not support the call, or is not faster than the kernel of any convolution.
+    """
+    convolution = Convolution.of(node)
+    is_transposed = convolution is not None and convolution.transposed
+    known = fused_convolutions.with_known_steps(convolution) if convolution else fused_convolutions.of(node)
+    weight = graphs.weight(program, known.weight) if known else None
+    if known is None or weight is None:
+        return None
+    call = PackedConvolution(
+        known.input,
+        known.weight,
+        known.bias,
+        addend=None,
+        kernel_size=tuple(weight.shape[2:]),
+        out_channels=weight.shape[1] * known.groups if is_transposed else weight.shape[0],
+        stride=known.stride,
+        padding=known.padding,
+        end_padding=known.end_padding,
+        dilation=known.dilation,
+        groups=known.groups,
+        transposed=is_transposed,
+        activation=known.activation,
+        minimum=known.minimum,
+        maximum=known.maximum,
+    )
+    return (call, weight) if weight.dtype in _DTYPES and _is_packed(call, weight) else None
+
+
+def _is_packed(call: PackedConvolution[Node], weight: torch.Tensor) -> bool:
+    of_group = call.out_channels // call.groups
+    fills_panels = operator.filled_channels(of_group) <= _MOST_SHARE * of_group
+    if call.transposed:
+        # All outputs read the same number of inputs, give or take one.
+        steps = zip(call.kernel_size, call.stride, call.dilation, strict=True)
+        return fills_panels and all(size >= step and math.gcd(step, far) == 1 for size, step, far in steps)
+    is_depthwise = operator.is_depthwise(weight.shape[1] * call.groups, call.out_channels, call.groups)
+    return fills_panels or is_depthwise or call.groups == 1
 
 
 def layer(program: ExportedProgram, node: Node) -> Layer | None:
     """Returns a call as a layer on channels-last tensors; None if the kernel does not support the call."""
-    convolution = fused_convolutions.of(node)
-    if convolution is None:
+    found = unpacked(program, node)
+    if found is None:
         return None
-    weight, groups = graphs.weight(program, convolution.weight), convolution.groups
-    if weight is None or weight.dim() not in graphs.IMAGE_DIMS or not is_packed(weight, groups):
+    call, weight = found
+    if weight.dim() not in ((4,) if call.transposed else graphs.IMAGE_DIMS):
         return None
-    channels = weight.shape[1] * groups
 
-    def insert(inputs: Sequence[Node]) -> Node:
-        packed = PackedConvolution(
-            inputs[0],
-            graphs.add_constant(program, f"{node.name}_weight_packed", operator.pack(weight, groups)),
-            convolution.bias,
-            addend=None,
-            kernel_size=tuple(weight.shape[2:]),
-            out_channels=weight.shape[0],
-            stride=convolution.stride,
-            padding=convolution.padding,
-            end_padding=convolution.end_padding,
-            dilation=convolution.dilation,
-            groups=groups,
-            activation=convolution.activation,
-            minimum=convolution.minimum,
-            maximum=convolution.maximum,
+    def insert(image: Node) -> Node:
+        panels = (
+            operator.pack_transposed(weight, call.groups, call.stride, call.padding, call.dilation)
+            if call.transposed
+            else operator.pack(weight, call.groups)
         )
+        constant = graphs.add_constant(program, f"{node.name}_weight_packed", panels)
+        packed = call.replace(input=image, weight=constant)
         return packed.insert(node, graphs.channels_last(graphs.value(node)))
 
-    pixels = math.prod(size for size in graphs.value(node).shape[2:] if isinstance(size, int))
+    pixels = graphs.value(call.input if call.transposed else node).shape[2:]
+    channels = weight.shape[0 if call.transposed else 1]
+    cost = _STRIDED if call.transposed and max(call.stride) > 1 else 1
     return Layer(
-        inputs=(convolution.input,),
-        products=pixels * weight.numel(),
-        insert=insert,
-        takes_contiguous=groups == 1 and channels <= layouts.COPIED_IMAGE_MOST_CHANNELS,
+        call.input,
+        math.prod(size for size in pixels if isinstance(size, int)) * weight.numel() * cost,
+        insert,
+        takes_contiguous=call.groups == 1 and channels <= layouts.COPIED_IMAGE_MOST_CHANNELS,
     )

@@ -226,7 +226,7 @@ def _prepare(stage: Stage, program: ExportedProgram) -> None:
 
 def _apply(one: GraphPass, sites: Sites) -> Sequence[Change]:
     before = {node: (node.target, node.args, node.kwargs) for node in sites.program.graph.nodes}
-    changes = one.run(sites.program, sites)
+    changes = one.apply(sites)
     if changes:
         graphs.finish(sites.program)
         for node in sites.program.graph.nodes:

@@ -7,6 +7,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
+from torch.fx import Node
+
 from diagnostics.errors import Finding
 from export.graph_passes.graph_pass import Change
 from export.user.model_file import Method
@@ -46,14 +48,12 @@ class PassReport:
 
 def of_pass(method: Method, name: str, changes: Sequence[Change], failures: tuple[Finding, ...]) -> PassReport:
     """Returns the report of a pass that ran on a method."""
-    return PassReport(
-        name,
-        changes=tuple(
-            Applied(change.what, change.node, str(method.source.frames_of_text(change.stack_trace)[0] or ""))
-            for change in changes
-        ),
-        failures=failures,
-    )
+
+    def at(node: Node) -> str:
+        return str(method.source.frames_of_text(node.meta.get("stack_trace") or "")[0] or "")
+
+    applied = tuple(Applied(change.what, change.node.name, at(change.node)) for change in changes)
+    return PassReport(name, changes=applied, failures=failures)
 
 
 def as_json(reports: Mapping[str, Sequence[PassReport]], checked: Mapping[str, object]) -> str:

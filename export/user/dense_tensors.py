@@ -13,7 +13,13 @@ from collections.abc import Sequence
 
 import torch
 
-CHANNELS_LAST = [0, 2, 3, 1]
+
+def channels_last_order(dims: int) -> tuple[int, ...]:
+    """Returns the channels-last dim order of images (4 dimensions) or volumes (5 dimensions)."""
+    return (0, *range(2, dims), 1)
+
+
+CHANNELS_LAST = [*channels_last_order(4)]
 
 
 def dim_order(tensor: torch.Tensor) -> list[int] | None:
@@ -38,7 +44,7 @@ def usual_dim_order(sizes: Sequence[int], order: Sequence[int]) -> tuple[int, ..
     """
     moved = [dim for dim in order if sizes[dim] != 1]
     dims = len(sizes)
-    for usual in (range(dims), (0, *range(2, dims), 1))[: 2 if dims in (4, 5) else 1]:
+    for usual in (range(dims), channels_last_order(dims))[: 2 if dims in (4, 5) else 1]:
         if moved == [dim for dim in usual if sizes[dim] != 1]:
             return tuple(usual)
     return tuple(order)

@@ -9,10 +9,11 @@ from unittest import mock
 
 from absl.testing import absltest
 from torch.export import ExportedProgram
+from torch.fx import Node
 
 import export
 from export.graph_passes import calls, graphs, passes
-from export.graph_passes.graph_pass import Change, GraphPass, Sites, Stage
+from export.graph_passes.graph_pass import Change, GraphPass, Stage
 from export.graph_passes.tests.pass_test_case import PassTestCase, model_file
 
 
@@ -21,7 +22,7 @@ class ContributingTest(PassTestCase):
         page = (Path(export.__path__[0]).parent / "CONTRIBUTING.md").read_text()
         section = page.partition("### A graph pass\n")[2].partition("\n### ")[0]
         (code,) = re.findall(r"^```python\n(.*?)^```", section, re.MULTILINE | re.DOTALL)
-        names: dict[str, Any] = {one.__name__: one for one in (Change, ExportedProgram, GraphPass, Sites, Stage)} | {
+        names: dict[str, Any] = {one.__name__: one for one in (Change, ExportedProgram, GraphPass, Node, Stage)} | {
             "Neg": calls.Neg,
             "graphs": graphs,
         }

@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import functools
 import os
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator
 from typing import Any
 from unittest import mock
 
@@ -13,6 +13,7 @@ import torch
 from absl.testing import absltest
 from executorch.extension.pybindings.portable_lib import _load_for_executorch_from_buffer
 from torch.export import ExportedProgram
+from torch.fx import Node
 
 from diagnostics.errors import InputError
 from diagnostics.golden import case
@@ -21,14 +22,13 @@ from export.emulator.operators import UnknownOperatorError
 from export.emulator.tests.kinds import KINDS, Kind
 from export.exporter import Exported, export
 from export.graph_passes import graphs, passes
-from export.graph_passes.graph_pass import Change, GraphPass, Sites, Stage
+from export.graph_passes.call import Call
+from export.graph_passes.calls import AddTensor, Exp, Neg
+from export.graph_passes.graph_pass import Change, GraphPass, Rewrite, Stage
 from export.memory import separate_values
 
-_ADD = graphs.EDGE.aten.add.Tensor
-_NEG = graphs.EDGE.aten.neg.default
-_EXP = graphs.EDGE.aten.exp.default
-
-_Run = Callable[[ExportedProgram, Sites], Sequence[Change]]
+# The calls that a pass rewrites, and the function that rewrites one.
+_Rewrite = tuple[type[Call[Any]], Rewrite]
 
 # Line 6 adds, line 10 too.
 _TWO_METHODS = """\
@@ -75,32 +75,32 @@ def get_aten_passes():
 """
 
 
-def _with_alpha(alpha: float) -> _Run:
-    """A pass that multiplies the second summand of each sum by a number."""
+def _with_alpha(alpha: float) -> _Rewrite:
+    """Returns a rewrite that multiplies the second summand of a sum by a number."""
 
-    def run(program: ExportedProgram, sites: Sites) -> list[Change]:
-        changes = []
-        for call in sites.calls(_ADD):
-            call.kwargs = {"alpha": alpha}
-            changes.append(Change.of(call, "another sum"))
-        return changes
+    def rewrite(_: ExportedProgram, node: Node, add: AddTensor[Node]) -> Change:
+        add.replace(alpha=alpha).write(node)
+        return Change(node, "another sum")
 
-    return run
+    return AddTensor, rewrite
 
 
-def _negates_twice(program: ExportedProgram, sites: Sites) -> list[Change]:
-    changes = []
-    for call in sites.calls(_EXP):
-        for _ in range(2):
-            call.args = (graphs.insert_call(call, _NEG, call.args, graphs.value(call)),)
-        changes.append(Change.of(call, "negated twice"))
-    return changes
+def _negate_twice(_: ExportedProgram, node: Node, exp: Exp[Node]) -> Change:
+    source = Neg(exp.input).insert(node, graphs.value(node))
+    Exp(Neg(source).insert(node, graphs.value(node))).write(node)
+    return Change(node, "negated twice")
+
+
+_NEGATED_TWICE: _Rewrite = (Exp, _negate_twice)
 
 
 @contextlib.contextmanager
-def _passes(**named: _Run) -> Iterator[None]:
+def _passes(**named: _Rewrite) -> Iterator[None]:
     """Has these passes only."""
-    found = [GraphPass(name, Stage.LOWERED, run, reference="") for name, run in named.items()]
+    found = [
+        GraphPass(name, Stage.LOWERED, roots=(root,), rewrite=rewrite, reference="")
+        for name, (root, rewrite) in named.items()
+    ]
     with (
         mock.patch.object(passes, "PASSES", found),
         mock.patch.object(passes, "_GROUPS", {"all": frozenset(named)}),
@@ -122,7 +122,7 @@ class CheckTest(case.TestCase):
         self.assertEqual(checked, {"adds": expected, "counts": expected})
 
     def test_wrong_pass_is_left_out(self) -> None:
-        with _passes(a_right=_negates_twice, b_wrong=_with_alpha(2), c_right=_negates_twice):
+        with _passes(a_right=_NEGATED_TWICE, b_wrong=_with_alpha(2), c_right=_NEGATED_TWICE):
             exported = self.export(_TWO_METHODS, "all")
         self.assert_findings(exported.warnings, "graph-pass-failed model.py:6:1")
         self.assertEqual([one.severity for one in exported.warnings], ["warning"])
@@ -172,7 +172,7 @@ class CheckTest(case.TestCase):
     def test_wrong_pass_beside_branches(self) -> None:
         # Each attempt without some of the passes begins with the branches as they were.
         source = KINDS["two conds on one input"].source()
-        with _passes(a_right=_negates_twice, b_wrong=_with_alpha(2), c_right=_negates_twice):
+        with _passes(a_right=_NEGATED_TWICE, b_wrong=_with_alpha(2), c_right=_NEGATED_TWICE):
             exported = self.export(source, "all")
         self.assertEqual([one.id for one in exported.warnings], ["graph-pass-failed"])
         self.assertIn("with the graph pass b_wrong, the program of forward() is wrong", exported.warnings[0].found)

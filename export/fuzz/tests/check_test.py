@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import contextlib
 import dataclasses
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
+from contextlib import AbstractContextManager
 from pathlib import Path
+from typing import Any
 from unittest import mock
 
 from absl.testing import absltest
 from torch.export import ExportedProgram
+from torch.fx import Node
 
 from export.fuzz.check import Check, Counts, Failure, RefusedError
 from export.fuzz.draft import Draft, draft
@@ -19,11 +22,11 @@ from export.fuzz.programs import Programs
 from export.fuzz.quantization import QUANTIZATIONS
 from export.fuzz.spec import Spec, Step, parse
 from export.graph_passes import graphs, passes
-from export.graph_passes.graph_pass import Change, Sites
+from export.graph_passes.calls import Neg, Sigmoid, Tanh
+from export.graph_passes.graph_pass import Change, Rewrite
 from export.lower import program
 from export.memory import layouts, separate_values, writes
 
-_ATEN = graphs.EDGE.aten
 _MODULE = draft(Spec(steps=(Step("linear"), Step("activation", (3,)))))
 
 # ExecuTorch's to_executorch() would make two sizes of the input constant.
@@ -71,31 +74,29 @@ _COPIED_BUFFER = dataclasses.replace(
 _VIEW_OF_LAST = draft(Spec(inputs=(0, 22, 1), steps=(Step("split_channels"),)))
 
 
-def _made_tanh(program: ExportedProgram, sites: Sites) -> Sequence[Change]:
-    changes = []
-    for call in sites.calls(_ATEN.sigmoid.default):
-        call.target = _ATEN.tanh.default
-        changes.append(Change.of(call, "a sigmoid made another function"))
-    return changes
+def _make_tanh(_: ExportedProgram, node: Node, sigmoid: Sigmoid[Node]) -> Change:
+    return Change(node, "a sigmoid made another function", Tanh(sigmoid.input))
 
 
-def _tanh_behind_negations(program: ExportedProgram, sites: Sites) -> Sequence[Change]:
-    return _made_tanh(program, sites) if [*sites.calls(_ATEN.neg.default)] else []
+def _make_tanh_after_negations(program: ExportedProgram, node: Node, sigmoid: Sigmoid[Node]) -> Change | None:
+    return _make_tanh(program, node, sigmoid) if [*Neg.each(program.graph.nodes)] else None
 
 
-def _negates_twice(program: ExportedProgram, sites: Sites) -> Sequence[Change]:
-    changes = []
-    for call in sites.calls(_ATEN.sigmoid.default):
-        for _ in range(2):
-            call.args = (graphs.insert_call(call, _ATEN.neg.default, call.args, graphs.value(call)),)
-        changes.append(Change.of(call, "negated twice"))
-    return changes
+def _negate_twice(_: ExportedProgram, node: Node, sigmoid: Sigmoid[Node]) -> Change:
+    source = Neg(sigmoid.input).insert(node, graphs.value(node))
+    return Change(node, "negated twice", Sigmoid(Neg(source).insert(node, graphs.value(node))))
 
 
-def _raises(program: ExportedProgram, sites: Sites) -> Sequence[Change]:
-    for _ in sites.calls(_ATEN.sigmoid.default):
-        raise ValueError("no sigmoid")
-    return []
+def _raise(_: ExportedProgram, node: Node, sigmoid: Sigmoid[Node]) -> Change:
+    raise ValueError("no sigmoid")
+
+
+def _rewriting(**rewrites: Rewrite) -> AbstractContextManager[Any]:
+    """In the block, some passes rewrite sigmoids instead."""
+    known = {one.name: one for one in passes.PASSES}
+    for name, rewrite in rewrites.items():
+        known[name] = dataclasses.replace(known[name], roots=(Sigmoid,), rewrite=rewrite, run=None)
+    return mock.patch.object(passes, "PASSES", tuple(known.values()))
 
 
 class _LacksKernels(Kernels):
@@ -111,34 +112,31 @@ class CheckTest(absltest.TestCase):
     def _check(self, draft: Draft, *only: tuple[str, ...], with_each: bool = False) -> list[Failure]:
         return Check(Path(self.create_tempdir().full_path), Counts(), with_each=with_each)(draft, only)
 
-    def _failures(
-        self, *, with_each: bool = False, **runs: Callable[[ExportedProgram, Sites], Sequence[Change]]
-    ) -> list[Failure]:
-        """Checks a module with other functions of some passes."""
-        known = [dataclasses.replace(one, run=runs[one.name]) if one.name in runs else one for one in passes.PASSES]
-        with mock.patch.object(passes, "PASSES", tuple(known)):
+    def _failures(self, *, with_each: bool = False, **rewrites: Rewrite) -> list[Failure]:
+        """Checks a module with other rewrites of some passes."""
+        with _rewriting(**rewrites):
             return self._check(_MODULE, with_each=with_each)
 
     def test_passes_are_right(self) -> None:
         self.assertEmpty(self._failures())
 
     def test_wrong_pass(self) -> None:
-        (failure,) = self._failures(no_ops=_made_tanh)
+        (failure,) = self._failures(no_ops=_make_tanh)
         self.assertEqual((failure.of_class, failure.names), ("no_ops: wrong", ("no_ops",)))
         self.assertIn("torch.sigmoid(", failure.source)
 
     def test_wrong_pass_that_no_group_needs(self) -> None:
-        self.assertEmpty(self._failures(quantized_moves=_tanh_behind_negations))
-        alone = self._failures(with_each=True, quantized_moves=_made_tanh)
+        self.assertEmpty(self._failures(quantized_moves=_make_tanh_after_negations))
+        alone = self._failures(with_each=True, quantized_moves=_make_tanh)
         self.assertEqual([one.of_class for one in alone], ["quantized_moves: wrong"])
 
     def test_pass_that_is_wrong_after_another_one(self) -> None:
-        failures = self._failures(constants=_negates_twice, views=_tanh_behind_negations)
+        failures = self._failures(constants=_negate_twice, views=_make_tanh_after_negations)
         self.assertEqual([one.of_class for one in failures], ["views with default: wrong", "views with all: wrong"])
 
     def test_pass_that_raises(self) -> None:
-        (failure,) = self._failures(no_ops=_raises)
-        self.assertEqual(failure.of_class, "no_ops: raises ValueError in check_test.py:_raises")
+        (failure,) = self._failures(no_ops=_raise)
+        self.assertEqual(failure.of_class, "no_ops: raises ValueError in check_test.py:_raise")
         self.assertEqual(failure.said, "ValueError no sigmoid")
 
     def test_changing_passes_are_counted(self) -> None:
@@ -227,8 +225,7 @@ class CheckTest(absltest.TestCase):
         with self.assertRaisesRegex(RefusedError, "ExecuTorch: RuntimeError Missing out variants"):
             self._check(module, ("no_ops",))
         self.assertEmpty(self._check(module))
-        wrong = {one.name: dataclasses.replace(one, run=_made_tanh) for one in passes.PASSES if one.name == "no_ops"}
-        with mock.patch.object(passes, "PASSES", tuple(wrong.get(one.name, one) for one in passes.PASSES)):
+        with _rewriting(no_ops=_make_tanh):
             (failure,) = self._check(module)
         # Without this pass, there is no program that could be wrong.
         self.assertEqual(failure.of_class, "dynamic_linear with all: wrong")

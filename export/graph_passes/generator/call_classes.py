@@ -36,6 +36,7 @@ _TAKEN = frozenset(
         "OUT_SCHEMA",
         "RESULTS",
         "SCHEMA",
+        "before",
         "bind",
         "compute",
         "each",

@@ -12,7 +12,7 @@ from torch.nn import functional
 
 from export.graph_passes import layouts
 from export.graph_passes.calls import PackedConvolution
-from export.graph_passes.operators import activation
+from export.graph_passes.operators import activation, windows
 from export.graph_passes.operators.registration import fakes, implements
 
 # Output channels of a panel.
@@ -104,8 +104,7 @@ def packed_convolution(call: PackedConvolution[torch.Tensor]) -> torch.Tensor:
 
 
 def _convolution(call: PackedConvolution[torch.Tensor], weight: torch.Tensor) -> torch.Tensor:
-    widths = zip(reversed(call.padding), reversed(call.end_padding), strict=True)
-    padded = functional.pad(call.input, [width for both in widths for width in both])
+    padded = windows.padded(call.input, call.padding + call.end_padding)
     # In channels-last order, PyTorch multiplies pairs of BFloat16. If the number of channels is odd, the last channel
     # of a pixel is in a pair with the next pixel, and NaN in the next pixel makes the result NaN.
     padded, weight = (one.clone(memory_format=torch.contiguous_format) for one in (padded, weight))
@@ -122,25 +121,20 @@ def _transposed(call: PackedConvolution[torch.Tensor], weight: torch.Tensor) -> 
     sums = functional.conv_transpose2d(
         call.input, kernels, stride=call.stride, groups=call.groups, dilation=call.dilation
     )
-    (top, left), (bottom, right) = call.padding, call.end_padding
-    result = functional.pad(sums, [-left, -right, -top, -bottom])
+    result = windows.padded(sums, [-width for width in call.padding + call.end_padding])
     return result if call.bias is None else result + call.bias[:, None, None]
 
 
 @fakes(PackedConvolution)
 def fake_packed_convolution(call: PackedConvolution[torch.Tensor]) -> torch.Tensor:
-    sizes = [
-        (size - 1) * by + step * (kernel - 1) + 1 - before - behind
-        if call.transposed
-        else (size + before + behind - step * (kernel - 1) - 1) // by + 1
-        for size, kernel, by, before, behind, step in zip(
-            call.input.shape[2:],
-            call.kernel_size,
-            call.stride,
-            call.padding,
-            call.end_padding,
-            call.dilation,
-            strict=True,
-        )
-    ]
+    image = call.input.shape[2:]
+    window = (call.kernel_size, call.stride, call.dilation)
+    if call.transposed:
+        places = zip(image, call.padding, call.end_padding, *window, strict=True)
+        sizes = [
+            (size - 1) * step + far * (kernel - 1) + 1 - before - after
+            for size, before, after, kernel, step, far in places
+        ]
+    else:
+        sizes = windows.sizes(image, call.padding + call.end_padding, *window)
     return call.input.new_empty((call.input.shape[0], call.out_channels, *sizes))

@@ -17,6 +17,7 @@ from torch.nn import functional
 
 from export.graph_passes import packing
 from export.graph_passes.calls import QuantizedAdd, QuantizedConvolution, QuantizedLinear, QuantizedLookup
+from export.graph_passes.operators import windows
 from export.graph_passes.operators.registration import fakes, implements
 
 
@@ -65,8 +66,7 @@ def quantized_convolution(call: QuantizedConvolution[torch.Tensor]) -> torch.Ten
     weight = packing.convolution_of_panels(
         call.weight, call.scale.numel(), channels, list(call.kernel_size), call.groups
     )
-    top, left, bottom, right = call.padding
-    padded = functional.pad(call.input, [left, right, top, bottom], value=call.input_zero_point)
+    padded = windows.padded(call.input, call.padding, call.input_zero_point)
     sums = functional.conv2d(
         as_bytes(padded).double(), weight.double(), None, call.stride, 0, call.dilation, call.groups
     ).movedim(1, -1)
@@ -76,18 +76,7 @@ def quantized_convolution(call: QuantizedConvolution[torch.Tensor]) -> torch.Ten
 
 @fakes(QuantizedConvolution)
 def fake_quantized_convolution(call: QuantizedConvolution[torch.Tensor]) -> torch.Tensor:
-    sizes = [
-        (size + before + behind - (kernel - 1) * step - 1) // by + 1
-        for size, kernel, by, before, behind, step in zip(
-            call.input.shape[2:],
-            call.kernel_size,
-            call.stride,
-            call.padding[:2],
-            call.padding[2:],
-            call.dilation,
-            strict=True,
-        )
-    ]
+    sizes = windows.sizes(call.input.shape[2:], call.padding, call.kernel_size, call.stride, call.dilation)
     return call.input.new_empty((call.input.shape[0], call.scale.shape[0], *sizes), dtype=call.dtype)
 
 

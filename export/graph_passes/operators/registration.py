@@ -22,6 +22,7 @@ import torch
 
 from export.graph_passes import graphs
 from export.graph_passes.call import Call, T
+from export.user.dense_tensors import channels_last_order
 
 NAMESPACE = "rules_executorch"
 # The folders of the functions that implement operators.
@@ -161,9 +162,9 @@ def _ordered(call: OwnCall[torch.Tensor], name: str, result: torch.Tensor) -> to
     A result that is contiguous in the declared order, too, such as an image of one channel, has contiguous strides.
     Otherwise, PyTorch would take an image of one channel for channels-last.
     """
-    ordered = graphs.like(result, result.shape, _strides(result.shape, _order_of_result(call, name, result)))
+    ordered = graphs.like(result, result.shape, graphs.strides(result.shape, _order_of_result(call, name, result)))
     if graphs.is_contiguous(ordered):
-        ordered = graphs.like(result, result.shape, _strides(result.shape, range(result.dim())))
+        ordered = graphs.like(result, result.shape, graphs.strides(result.shape, range(result.dim())))
     return result if graphs.same_layouts(result, ordered) else ordered
 
 
@@ -173,18 +174,8 @@ def _order_of_result(call: OwnCall[torch.Tensor], name: str, result: torch.Tenso
     if declared == "contiguous":
         return range(result.dim())
     if declared == "channels_last":
-        return graphs.channels_last_order(result.dim())
+        return channels_last_order(result.dim())
     return graphs.dim_order(result if declared == "any" else getattr(call, declared.removeprefix("like ")))
-
-
-def _strides(sizes: Sequence[Any], order: Sequence[int]) -> list[Any]:
-    """Returns the strides of a dense tensor in a dim order."""
-    strides: list[Any] = [0] * len(sizes)
-    stride: Any = 1
-    for dim in reversed(order):
-        strides[dim] = stride
-        stride = stride * torch.sym_max(sizes[dim], 1)
-    return strides
 
 
 @functools.cache

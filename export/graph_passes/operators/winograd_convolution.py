@@ -9,7 +9,7 @@ from torch.export import ExportedProgram
 from torch.nn import functional
 
 from export.graph_passes.calls import WinogradConvolution
-from export.graph_passes.operators import activation, packed_convolution
+from export.graph_passes.operators import activation, packed_convolution, windows
 from export.graph_passes.operators.registration import fakes, implements
 
 KERNEL_SIZE = (3, 3)
@@ -43,8 +43,7 @@ def places(tile: int) -> int:
 
 @implements(WinogradConvolution)
 def winograd_convolution(call: WinogradConvolution[torch.Tensor]) -> torch.Tensor:
-    widths = zip(reversed(call.padding), reversed(call.end_padding), strict=True)
-    padded = functional.pad(call.input, [width for both in widths for width in both])
+    padded = windows.padded(call.input, call.padding + call.end_padding)
     kernel_size = kernel_size_of(call.input.dim())
     weight = packed_convolution.unpack(call.weight, kernel_size, call.out_channels, groups=1)
     convolve = functional.conv3d if padded.dim() == 5 else functional.conv2d
@@ -56,9 +55,7 @@ def winograd_convolution(call: WinogradConvolution[torch.Tensor]) -> torch.Tenso
 
 @fakes(WinogradConvolution)
 def fake_winograd_convolution(call: WinogradConvolution[torch.Tensor]) -> torch.Tensor:
-    ends = zip(call.input.shape[2:], call.padding, call.end_padding, strict=True)
     kernel_size = kernel_size_of(call.input.dim())
-    sizes = [
-        size + before + behind - kernel + 1 for (size, before, behind), kernel in zip(ends, kernel_size, strict=True)
-    ]
+    ones = [1] * len(kernel_size)
+    sizes = windows.sizes(call.input.shape[2:], call.padding + call.end_padding, kernel_size, ones, ones)
     return call.input.new_empty((call.input.shape[0], call.out_channels, *sizes))

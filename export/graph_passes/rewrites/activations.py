@@ -8,6 +8,7 @@ from torch.export import ExportedProgram
 from torch.fx import Node
 
 from export.graph_passes import fused_convolutions, graphs
+from export.graph_passes.call import Call
 from export.graph_passes.calls import (
     Activation,
     Clamp,
@@ -23,34 +24,23 @@ from export.graph_passes.calls import (
     Tanh,
     ViewCopy,
 )
-from export.graph_passes.graph_pass import Change, GraphPass, Sites, Stage
+from export.graph_passes.graph_pass import Change, GraphPass, Stage
 from export.graph_passes.rewrites.written_activations import with_numbers
 
 _Layer = FusedConvolution[Node] | PackedConvolution[Node] | PackedLinear[Node]
 
 
-def _run(program: ExportedProgram, sites: Sites) -> list[Change]:
-    changes = []
-    for node in sites:
-        activation = _found(node)
-        layer = _before_views(activation.input) if activation else None
-        call = _idle(layer, node) if layer else None
-        if activation is None or layer is None or call is None:
-            continue
-        changes.append(Change.of(node, f"{activation.activation} done by the layer before it"))
-        call = call.replace(activation=activation.activation, minimum=activation.minimum, maximum=activation.maximum)
-        fused = call.insert(layer, graphs.value(layer))
-        graphs.replace(node, fused if activation.input is layer else activation.input)
-        graphs.replace(layer, fused)
-        program.graph.eliminate_dead_code()
-    return changes
-
-
-def _before_views(node: Node) -> Node:
-    """Returns the input of a chain of views that ends at a node; the node itself if it is no view."""
-    while (view := ViewCopy.of(node)) is not None:
-        node = view.input
-    return node
+def _rewrite(program: ExportedProgram, node: Node, call: Call[Node]) -> Change | None:
+    activation = _activation(call)
+    layer = ViewCopy.before(activation.input) if activation else None
+    idle = _idle(layer, node) if layer else None
+    if activation is None or layer is None or idle is None:
+        return None
+    fused = idle.replace(activation=activation.activation, minimum=activation.minimum, maximum=activation.maximum)
+    graphs.replace(node, activation.input)
+    graphs.replace(layer, fused.insert(layer, graphs.value(layer)))
+    program.graph.eliminate_dead_code()
+    return Change(node, f"{activation.activation} done by the layer before it")
 
 
 def _idle(layer: Node, activation: Node) -> _Layer | None:
@@ -62,26 +52,26 @@ def _idle(layer: Node, activation: Node) -> _Layer | None:
     return call if value.is_floating_point() and value.dtype == graphs.value(activation).dtype else None
 
 
-def _found(node: Node) -> Activation[Node] | None:
-    """Returns the activation that a call computes; None for any other node."""
-    if relu := Relu.of(node):
-        return _clamp(relu.input, 0, None)
-    if hardtanh := Hardtanh.of(node):
-        return _clamp(hardtanh.input, hardtanh.min_val, hardtanh.max_val)
-    if clamp := Clamp.of(node):
-        return _clamp(clamp.input, clamp.min, clamp.max)
-    if sigmoid := Sigmoid.of(node):
-        return Activation(sigmoid.input, "sigmoid")
-    if tanh := Tanh.of(node):
-        return Activation(tanh.input, "tanh")
-    if gelu := Gelu.of(node):
-        return Activation(gelu.input, "gelu" if gelu.approximate == "none" else "gelu_tanh")
-    if leaky_relu := LeakyRelu.of(node):
-        return with_numbers(leaky_relu.input, "leaky_relu", leaky_relu.negative_slope)
-    if elu := Elu.of(node):
-        # The kernels have no factor of the argument.
-        return with_numbers(elu.input, "elu", elu.alpha, elu.scale) if elu.input_scale == 1 else None
-    return Activation.of(node)
+def _activation(call: Call[Node]) -> Activation[Node] | None:
+    """Returns the activation that a call computes; None for any other call."""
+    match call:
+        case Activation():
+            return call
+        case Relu(x):
+            return _clamp(x, 0, None)
+        case Hardtanh(x, low, high) | Clamp(x, low, high):
+            return _clamp(x, low, high)
+        case Sigmoid(x):
+            return Activation(x, "sigmoid")
+        case Tanh(x):
+            return Activation(x, "tanh")
+        case Gelu(x):
+            return Activation(x, "gelu" if call.approximate == "none" else "gelu_tanh")
+        case LeakyRelu(x, slope):
+            return with_numbers(x, "leaky_relu", slope)
+        case Elu(x, alpha, scale, 1):  # The kernels have no factor of the argument.
+            return with_numbers(x, "elu", alpha, scale)
+    return None
 
 
 def _clamp(of: Node, minimum: float | Node | None, maximum: float | Node | None) -> Activation[Node] | None:
@@ -94,7 +84,8 @@ def _clamp(of: Node, minimum: float | Node | None, maximum: float | Node | None)
 PASS = GraphPass(
     "activations",
     Stage.LOWERED,
-    _run,
+    roots=(Activation, Clamp, Elu, Gelu, Hardtanh, LeakyRelu, Relu, Sigmoid, Tanh),
+    rewrite=_rewrite,
     reference=(
         "fuses an activation (`relu`, `hardtanh`, `clamp`, `leaky_relu`, `elu`, `gelu`, `sigmoid`, `tanh`, and those "
         "of `written_activations`) into the packed linear layer or convolution before it, which applies the "

@@ -7,24 +7,17 @@ from torch.fx import Node
 
 from export.graph_passes import graphs
 from export.graph_passes.calls import AddTensor, PackedConvolution
-from export.graph_passes.graph_pass import Change, GraphPass, Sites, Stage
+from export.graph_passes.graph_pass import Change, GraphPass, Stage
 
 
-def _run(program: ExportedProgram, sites: Sites) -> list[Change]:
-    changes = []
-    for node, add in AddTensor.each(sites):
-        if add.alpha != 1:
-            continue
-        for layer, addend in ((add.input, add.other), (add.other, add.input)):
-            convolution = PackedConvolution.of(layer)
-            if convolution is None or not _takes(convolution, layer, addend):
-                continue
-            changes.append(Change.of(node, "done by the convolution before it"))
+def _rewrite(_: ExportedProgram, node: Node, add: AddTensor[Node]) -> Change | None:
+    for layer, addend in ((add.input, add.other), (add.other, add.input)) if add.alpha == 1 else ():
+        convolution = PackedConvolution.of(layer)
+        if convolution is not None and _takes(convolution, layer, addend):
             # The new call takes the place of the addition, since the addend may be computed after the convolution.
-            graphs.replace(node, convolution.replace(addend=addend).insert(node, graphs.value(layer)))
-            program.graph.erase_node(layer)
-            break
-    return changes
+            fused = convolution.replace(addend=addend).insert(node, graphs.value(layer))
+            return Change(node, "done by the convolution before it", fused)
+    return None
 
 
 def _takes(convolution: PackedConvolution[Node], layer: Node, addend: Node) -> bool:
@@ -38,7 +31,8 @@ def _takes(convolution: PackedConvolution[Node], layer: Node, addend: Node) -> b
 PASS = GraphPass(
     "addends",
     Stage.LOWERED,
-    _run,
+    roots=(AddTensor,),
+    rewrite=_rewrite,
     reference="fuses the addition of a tensor, such as a residual, into the packed convolution before it",
     after=("channels_last",),
 )

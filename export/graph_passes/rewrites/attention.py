@@ -15,6 +15,7 @@ from torch.export import ExportedProgram
 from torch.fx import Node
 
 from export.graph_passes import graphs
+from export.graph_passes.call import first
 from export.graph_passes.calls import (
     Clone,
     Expand,
@@ -28,45 +29,40 @@ from export.graph_passes.calls import (
     Unsqueeze,
     View,
 )
-from export.graph_passes.graph_pass import Change, GraphPass, Sites, Stage
+from export.graph_passes.graph_pass import Change, GraphPass, Stage
 from export.graph_passes.operators.registration import fakes, implements
 
 _FLOATS = (torch.float32, torch.float64, torch.float16, torch.bfloat16)
 
 
-def _run(program: ExportedProgram, sites: Sites) -> list[Change]:
-    changes = []
-    for node, attention in ScaledDotProductAttention.each(sites):
-        query, key, value, mask = attention.query, attention.key, attention.value, attention.attn_mask
-        if attention.dropout_p or not _is_supported(node, query, key, value, mask):
-            continue
-        shared_key, shared_value = _without_repetition(key), _without_repetition(value)
-        repeated = shared_key is not None and shared_value is not None and _share_heads(query, shared_key, shared_value)
-        if repeated and shared_key and shared_value:
-            key, value = shared_key, shared_value
-        what = "attention kept whole"
-        changes.append(Change.of(node, f"{what}, with heads that share keys and values" if repeated else what))
-        by_token = [_transposed(tensor) for tensor in (query, key, value)]
-        users = [*_same_view(node).users]
-        is_out_by_token = all(_transposed(user) for user in users)
-        own = OwnScaledDotProductAttention(
-            by_token[0] or query,
-            by_token[1] or key,
-            by_token[2] or value,
-            mask,
-            attention.is_causal,
-            scale=attention.scale,
-            query_by_token=by_token[0] is not None,
-            key_by_token=by_token[1] is not None,
-            value_by_token=by_token[2] is not None,
-            out_by_token=is_out_by_token,
-        )
-        result = graphs.value(node)
-        whole = own.insert(node, result.transpose(1, 2).contiguous() if is_out_by_token else result, is_edge=False)
-        for user in users if is_out_by_token else ():
-            graphs.replace(user, whole)
-        graphs.replace(node, whole)
-    return changes
+def _rewrite(_: ExportedProgram, node: Node, attention: ScaledDotProductAttention[Node]) -> Change | None:
+    query, key, value, mask = attention.query, attention.key, attention.value, attention.attn_mask
+    if attention.dropout_p or not _is_supported(node, query, key, value, mask):
+        return None
+    what = "attention kept whole"
+    shared_key, shared_value = _without_repetition(key), _without_repetition(value)
+    if shared_key and shared_value and _share_heads(query, shared_key, shared_value):
+        key, value, what = shared_key, shared_value, f"{what}, with heads that share keys and values"
+    by_token = [_transposed(tensor) for tensor in (query, key, value)]
+    users = [*_same_view(node).users]
+    is_out_by_token = all(_transposed(user) for user in users)
+    own = OwnScaledDotProductAttention(
+        by_token[0] or query,
+        by_token[1] or key,
+        by_token[2] or value,
+        mask,
+        attention.is_causal,
+        scale=attention.scale,
+        query_by_token=by_token[0] is not None,
+        key_by_token=by_token[1] is not None,
+        value_by_token=by_token[2] is not None,
+        out_by_token=is_out_by_token,
+    )
+    result = graphs.value(node)
+    whole = own.insert(node, result.transpose(1, 2).contiguous() if is_out_by_token else result, is_edge=False)
+    for user in users if is_out_by_token else ():
+        graphs.replace(user, whole)
+    return Change(node, what, whole)
 
 
 def _is_supported(node: Node, query: Node, key: Node, value: Node, mask: Node | None) -> bool:
@@ -105,7 +101,7 @@ def _transposed(node: Node) -> Node | None:
 
 def _view(node: Node) -> Node | None:
     """Returns the input of a view or reshape; None for any other node."""
-    call = Reshape.of(node) or View.of(node) or UnsafeView.of(node)
+    call = first((Reshape, UnsafeView, View), node)
     return call.input if call else None
 
 
@@ -179,7 +175,8 @@ def fake_attention(call: OwnScaledDotProductAttention[torch.Tensor]) -> torch.Te
 PASS = GraphPass(
     "attention",
     Stage.EXPORTED,
-    _run,
+    roots=(ScaledDotProductAttention,),
+    rewrite=_rewrite,
     reference=(
         "keeps `scaled_dot_product_attention` whole, as `rules_executorch::scaled_dot_product_attention.out`. If heads "
         "share keys and values (`repeat_kv` of transformers), the program does not repeat keys and values. If tokens "

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import operator
 from dataclasses import dataclass
 
 import torch
@@ -11,29 +10,20 @@ from torch.fx import Node
 
 from export.graph_passes import graphs
 from export.graph_passes.calls import Addmm, Convolution, Linear, NativeBatchNormLegitNoTraining, PermuteCopy
-from export.graph_passes.graph_pass import Change, GraphPass, Sites, Stage
+from export.graph_passes.graph_pass import Change, GraphPass, Stage
 
 _Layer = Addmm[Node] | Convolution[Node] | Linear[Node]
 
 
-def _run(program: ExportedProgram, sites: Sites) -> list[Change]:
-    changes = []
-    for node, norm in NativeBatchNormLegitNoTraining.each(sites):
-        change = Change.of(node, "a batch norm folded into the layer before it")
-        if _fold(program, node, norm):
-            changes.append(change)
-    return changes
-
-
-def _fold(program: ExportedProgram, node: Node, norm: NativeBatchNormLegitNoTraining[Node]) -> bool:
+def _rewrite(program: ExportedProgram, node: Node, norm: NativeBatchNormLegitNoTraining[Node]) -> Change | None:
     before = norm.input
     layer = Addmm.of(before) or Convolution.of(before) or Linear.of(before)
     factors = _Factors.of(program, norm)
     if layer is None or factors is None or not graphs.is_only_for(before, node) or not graphs.first_result_only(node):
-        return False
+        return None
     folded = _folded(program, before, layer, factors)
     if folded is None:
-        return False
+        return None
     weight, bias = (
         graphs.add_constant(program, f"{before.name}_{name}_with_batch_norm", tensor)
         for name, tensor in zip(("weight", "bias"), folded, strict=True)
@@ -44,10 +34,8 @@ def _fold(program: ExportedProgram, node: Node, norm: NativeBatchNormLegitNoTrai
     else:
         layer.replace(weight=weight, bias=bias).write(before)
     for user in list(node.users):
-        assert user.target is operator.getitem
         graphs.replace(user, before)
-    program.graph.erase_node(node)
-    return True
+    return Change(node, "a batch norm folded into the layer before it", before)
 
 
 @dataclass(frozen=True)
@@ -103,7 +91,8 @@ def _weight(layer: _Layer) -> Node | None:
 PASS = GraphPass(
     "batch_norm",
     Stage.LOWERED,
-    _run,
+    roots=(NativeBatchNormLegitNoTraining,),
+    rewrite=_rewrite,
     reference="folds batch norms into the convolution or linear layer before them",
     is_default=True,
 )

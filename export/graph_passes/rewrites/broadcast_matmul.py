@@ -11,17 +11,31 @@ from torch.fx import Node
 
 from export.graph_passes import graphs
 from export.graph_passes.calls import Bmm, ExpandCopy, Mm, ViewCopy
-from export.graph_passes.graph_pass import Change, GraphPass, Sites, Stage
+from export.graph_passes.graph_pass import Change, GraphPass, Stage
 
 
-def _run(program: ExportedProgram, sites: Sites) -> list[Change]:
-    del program
-    changes = []
-    for node, product in Bmm.each(sites):
-        shared = _shared_matrix(product)
-        if shared is not None and _multiply_rows(node, product.input, shared):
-            changes.append(Change.of(node, "batches of rows multiplied by one matrix"))
-    return changes
+def _rewrite(_: ExportedProgram, node: Node, batched: Bmm[Node]) -> Change | None:
+    shared = _shared_matrix(batched)
+    if shared is None:
+        return None
+    source, result = graphs.value(batched.input), graphs.value(node)
+    batches, rows, inputs = source.shape
+    outputs = result.shape[2]
+    flat = graphs.like(source, (batches * rows, inputs), (inputs, 1))
+    product = graphs.like(result, (batches * rows, outputs), (outputs, 1))
+    matrix = graphs.like(source, (inputs, outputs), (outputs, 1))
+    flat_sizes, matrix_sizes, result_sizes = (graphs.view_sizes(one) for one in (flat, matrix, result))
+    if flat_sizes is None or matrix_sizes is None or result_sizes is None:
+        return None
+    # Views need contiguous tensors, and ExecuTorch takes sizes with one possible value for dynamic.
+    tensors = (source, result, graphs.value(shared))
+    if not all(graphs.is_contiguous(one) and not graphs.has_late_sizes(one) for one in tensors):
+        return None
+    if graphs.value(shared).dim() > 2:
+        shared = ViewCopy(shared, matrix_sizes).insert(node, matrix)
+    rows_of_all = ViewCopy(batched.input, flat_sizes).insert(node, flat)
+    ViewCopy(Mm(rows_of_all, shared).insert(node, product), result_sizes).write(node)
+    return Change(node, "batches of rows multiplied by one matrix")
 
 
 def _shared_matrix(product: Bmm[Node]) -> Node | None:
@@ -35,32 +49,11 @@ def _shared_matrix(product: Bmm[Node]) -> Node | None:
     return expansion.input if is_one and is_whole else None
 
 
-def _multiply_rows(node: Node, input: Node, shared: Node) -> bool:
-    """Writes one product of all rows and the shared matrix to a node. Returns False if the sizes allow no views."""
-    source, result = graphs.value(input), graphs.value(node)
-    batches, rows, inputs = source.shape
-    outputs = result.shape[2]
-    flat = graphs.like(source, (batches * rows, inputs), (inputs, 1))
-    product = graphs.like(result, (batches * rows, outputs), (outputs, 1))
-    matrix = graphs.like(source, (inputs, outputs), (outputs, 1))
-    flat_sizes, matrix_sizes, result_sizes = (graphs.view_sizes(one) for one in (flat, matrix, result))
-    if flat_sizes is None or matrix_sizes is None or result_sizes is None:
-        return False
-    # Views need contiguous tensors, and ExecuTorch takes sizes with one possible value for dynamic.
-    tensors = (source, result, graphs.value(shared))
-    if not all(graphs.is_contiguous(one) and not graphs.has_late_sizes(one) for one in tensors):
-        return False
-    if graphs.value(shared).dim() > 2:
-        shared = ViewCopy(shared, matrix_sizes).insert(node, matrix)
-    rows_of_all = ViewCopy(input, flat_sizes).insert(node, flat)
-    ViewCopy(Mm(rows_of_all, shared).insert(node, product), result_sizes).write(node)
-    return True
-
-
 PASS = GraphPass(
     "broadcast_matmul",
     Stage.LOWERED,
-    _run,
+    roots=(Bmm,),
+    rewrite=_rewrite,
     reference=(
         "multiplies the rows of all batches by a matrix that the batches share in one product. PyTorch decomposes a "
         "linear layer of a transposed tensor into a product of batches, and ExecuTorch then copies the weight once per "

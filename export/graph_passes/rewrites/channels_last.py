@@ -19,10 +19,11 @@ from torch.export import ExportedProgram
 from torch.fx import Node
 from torch.utils import _pytree as pytree
 
-from export.graph_passes import graphs, packed_convolution, padding_operators, transposed_convolution
+from export.graph_passes import graphs, packed_convolution, padding_operators
 from export.graph_passes.calls import PermuteCopy, ToDimOrderCopy
-from export.graph_passes.channels_last_layer import Layer
 from export.graph_passes.graph_pass import Change, GraphPass, Sites, Stage
+from export.graph_passes.packed_convolution import Layer
+from export.user.dense_tensors import channels_last_order
 
 # A region becomes channels-last if its layers have at least so many multiplications for each copied element.
 _PRODUCTS_OF_COPY = 64
@@ -74,27 +75,18 @@ _CARRIERS = (
 )
 
 
-# Reads a call as a layer on channels-last tensors; None for any other call.
-Reader = Callable[[ExportedProgram, graphs.Call], Layer | None]
-
-
-# The readers of all kinds of layers. A new kind of layer adds its reader here.
-_READERS: Sequence[Reader] = (packed_convolution.layer, transposed_convolution.layer)
-
-
 def _run(program: ExportedProgram, sites: Sites) -> list[Change]:
+    """Plans the whole graph first: whether a layer becomes channels-last depends on the layers before and after it."""
     layers: dict[Node, Layer] = {}
     before_empty = _before_empty_images(program)
-    for node in sites.among([node for node in program.graph.nodes if node.op == "call_function"]):
-        found = (reader(program, node) for reader in _READERS)
-        layer = next((one for one in found if one is not None), None)
-        if layer is not None and node not in before_empty and not any(map(_is_empty_image, layer.inputs)):
+    for node in sites:
+        layer = packed_convolution.layer(program, node)
+        if layer is not None and node not in before_empty and not _is_empty_image(layer.input):
             layers[node] = layer
     plan = _Plan.of(program, layers)
     while losing := [node for region in plan.regions() if region.loses() for node in region.layers]:
         plan = _Plan.of(program, {node: layer for node, layer in plan.layers.items() if node not in losing})
-    changes = [*_apply(program, plan)]
-    return changes
+    return [*_apply(program, plan)]
 
 
 def _before_empty_images(program: ExportedProgram) -> Collection[Node]:
@@ -197,9 +189,8 @@ class _Plan:
 
     def _add_layer(self, node: Node) -> None:
         layer = self.layers[node]
-        for source in layer.inputs:
-            if layer.takes_contiguous or graphs.is_channels_last(self.value(source)):
-                continue
+        source = layer.input
+        if not layer.takes_contiguous and not graphs.is_channels_last(self.value(source)):
             if self._can_give_last(source):
                 self.values[source] = self.carriers[source] = graphs.channels_last(self.value(source))
             else:
@@ -212,7 +203,7 @@ class _Plan:
         """Returns whether a call can give a channels-last result: a permutation with layers as the only users."""
         readers = [self.layers.get(user) for user in node.users]
         return PermuteCopy.of(node) is not None and all(
-            layer is not None and node in layer.inputs and not layer.takes_contiguous for layer in readers
+            layer is not None and layer.input is node and not layer.takes_contiguous for layer in readers
         )
 
     def _carry(self, node: graphs.Call) -> bool:
@@ -263,7 +254,7 @@ def _reordered(node: graphs.Call, values: Mapping[Node, Any]) -> Any:
     orders = [graphs.dim_order(tensor) for tensor in _tensors(after)]
     if orders == [graphs.dim_order(tensor) for tensor in _tensors(before)]:
         return before
-    last = graphs.channels_last_order(len(orders[0]))
+    last = channels_last_order(len(orders[0]))
     if len(last) not in graphs.IMAGE_DIMS or orders[0] != last:
         return None
     reordered = [
@@ -298,15 +289,15 @@ def _apply(program: ExportedProgram, plan: _Plan) -> Iterator[Change]:
     for node in list(program.graph.nodes):
         if node in plan.layers:
             layer = plan.layers[node]
-            yield Change.of(node, f"{graphs.name_of(node)} of channels-last tensors")
-            replaced[node] = layer.insert([read_by(node)(source) for source in layer.inputs])
+            yield Change(node, f"{graphs.name_of(node)} of channels-last tensors")
+            replaced[node] = layer.insert(read_by(node)(layer.input))
             continue
         node.args, node.kwargs = torch.fx.node.map_arg((node.args, dict(node.kwargs)), read_by(node))
     # The new fake tensors are set after the copies are inserted, since the copies need the original orders.
     for node, value in plan.carriers.items():
         node.meta["val"] = value
     for source, is_last in copies:
-        yield Change.of(source, "copied to channels-last" if is_last else "copied from channels-last")
+        yield Change(source, "copied to channels-last" if is_last else "copied from channels-last")
 
 
 def _tensors(value: Any) -> Sequence[torch.Tensor]:
@@ -321,7 +312,7 @@ def _numel(node: Node) -> int:
 PASS = GraphPass(
     "channels_last",
     Stage.LOWERED,
-    _run,
+    run=_run,
     reference=(
         "keeps tensors between convolutions channels-last, and stores the weights of these convolutions in the order "
         "in which the kernel reads them ([packed convolutions](../docs/optimized_kernels.md#packed-convolutions)), as "

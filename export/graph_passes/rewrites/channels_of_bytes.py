@@ -12,34 +12,28 @@ from torch.fx import Node
 
 from export.graph_passes import dim_orders, graphs
 from export.graph_passes.calls import QuantizedAdd, QuantizedLookup, ToDimOrderCopy
-from export.graph_passes.graph_pass import Change, GraphPass, Sites, Stage
+from export.graph_passes.graph_pass import Change, GraphPass, Stage
+
+_Call = QuantizedAdd[Node] | QuantizedLookup[Node] | ToDimOrderCopy[Node]
 
 
-def _run(program: ExportedProgram, sites: Sites) -> list[Change]:
-    changes = []
-    for node in sites:
-        moved = _moved(node)
-        if moved is None:
-            continue
-        changes.append(Change.of(node, f"{graphs.name_of(node)} of channels-last bytes"))
-        if isinstance(moved, Node):
-            graphs.replace(node, moved)
-            continue
-        value = graphs.value(node).to(memory_format=torch.channels_last)
-        graphs.replace(node, dim_orders.contiguous(node, moved.insert(node, value)))
-    return changes
+def _rewrite(_: ExportedProgram, node: Node, call: _Call) -> Change | None:
+    moved = _moved(node, call)
+    if moved is not None and not isinstance(moved, Node):
+        image = moved.insert(node, graphs.value(node).to(memory_format=torch.channels_last))
+        moved = dim_orders.contiguous(node, image)
+    return Change(node, f"{graphs.name_of(node)} of channels-last bytes", moved) if moved else None
 
 
-def _moved(node: Node) -> Node | QuantizedAdd[Node] | QuantizedLookup[Node] | None:
+def _moved(node: Node, call: _Call) -> Node | _Call | None:
     """Returns a call or a node with a node's elements in channels-last order; None if there is none."""
-    if add := QuantizedAdd.of(node):
-        a, b = _source(add.a, node), _source(add.b, node)
-        return add.replace(a=a, b=b) if a and b else None
-    if lookup := QuantizedLookup.of(node):
-        source = _source(lookup.input, node)
-        return lookup.replace(input=source) if source else None
-    copy = ToDimOrderCopy.of(node)
-    return _source(copy.input, node) if copy and copy.dim_order == dim_orders.LAST else None
+    if isinstance(call, QuantizedAdd):
+        a, b = _source(call.a, node), _source(call.b, node)
+        return call.replace(a=a, b=b) if a and b else None
+    source = _source(call.input, node)
+    if isinstance(call, QuantizedLookup):
+        return call.replace(input=source) if source else None
+    return source if call.dim_order == dim_orders.LAST else None
 
 
 def _source(image: Node, user: Node) -> Node | None:
@@ -60,7 +54,8 @@ def _source(image: Node, user: Node) -> Node | None:
 PASS = GraphPass(
     "channels_of_bytes",
     Stage.LOWERED,
-    _run,
+    roots=(QuantizedAdd, QuantizedLookup, ToDimOrderCopy),
+    rewrite=_rewrite,
     reference=(
         "keeps images of bytes channels-last between the convolutions of `quantized_layers`, which copies images to "
         "that order and back. Additions and tables between two convolutions then read and write channels-last bytes"

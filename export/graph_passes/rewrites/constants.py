@@ -22,11 +22,12 @@ _SMALL = 16384
 
 
 def _run(program: ExportedProgram, sites: Sites) -> list[Change]:
+    """Finds all computable calls first: whether to fold a call depends on the calls that need the same constants."""
     # The constants that each computable node depends on. A constant depends on itself.
     sources: dict[Node, frozenset[Node]] = {
         node: frozenset({node}) for node in program.graph.nodes if graphs.constant(program, node) is not None
     }
-    for node in sites.among(list(program.graph.nodes)):
+    for node in sites:
         if _can_compute(node) and all(n in sources for n in node.all_input_nodes):
             sources[node] = frozenset().union(*(sources[n] for n in node.all_input_nodes))
     folded = _worthwhile(program, sources)
@@ -34,7 +35,7 @@ def _run(program: ExportedProgram, sites: Sites) -> list[Change]:
     computed = {node: _computed(program, node, results) for node in sites.among(folded)}
     changes = []
     for node, tensor in computed.items():
-        changes.append(Change.of(node, f"{graphs.name_of(node)} of constants computed at export"))
+        changes.append(Change(node, f"{graphs.name_of(node)} of constants computed at export"))
         graphs.replace(node, graphs.add_constant(program, f"{node.name}_computed", tensor))
     return changes
 
@@ -110,7 +111,7 @@ def _computed(program: ExportedProgram, folded: Node, results: dict[Node, torch.
 PASS = GraphPass(
     "constants",
     Stage.LOWERED,
-    _run,
+    run=_run,
     reference=(
         "computes calls that depend on constants only, during the export: transposed weights, masks, tables of "
         "positions. A call stays in the program if its result is larger than 16 KiB and larger than the constants that "

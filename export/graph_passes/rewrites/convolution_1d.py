@@ -10,7 +10,7 @@ import torch
 from torch.export import ExportedProgram
 from torch.fx import Node
 
-from export.graph_passes import fused_convolutions, graphs, packed_convolution, transposed_convolution
+from export.graph_passes import fused_convolutions, graphs, packed_convolution
 from export.graph_passes.calls import Cat, ConstantPadNd, Convolution, FusedConvolution, PermuteCopy, ViewCopy
 from export.graph_passes.graph_pass import Change, GraphPass, Sites, Stage
 from export.graph_passes.rewrites import channels_last
@@ -23,6 +23,7 @@ _SWAP = (0, 2, 1)
 
 
 def _run(program: ExportedProgram, sites: Sites) -> list[Change]:
+    """Visits the calls of all operators: any call may read a rewritten line."""
     rewrite = _Rewrite(program)
     return [change for node in sites for change in rewrite.of(node)]
 
@@ -45,7 +46,7 @@ class _Rewrite:
         """Rewrites a call if it is a convolution, or if it reads a rewritten line."""
         layer = self._layer(node)
         if layer is not None:
-            yield Change.of(node, "a convolution of one dimension made one of an image with one row")
+            yield Change(node, "a convolution of one dimension made one of an image with one row")
             self._replace(node, layer.insert(node, _with_row(graphs.value(node))))
         elif any(source in self.images for source in node.all_input_nodes):
             image = self._carried(node)
@@ -54,33 +55,23 @@ class _Rewrite:
 
     def _layer(self, node: Node) -> FusedConvolution[Node] | Convolution[Node] | None:
         """Returns the convolution of images for a convolution of lines; None for any other call."""
-        convolution, transposed = fused_convolutions.of(node), transposed_convolution.of(node)
-        call = transposed.call if transposed else convolution
-        weight = graphs.weight(self.program, call.weight) if call else None
-        if call is None or weight is None or weight.dim() != 3 or not self._are_lines(node, call.input):
+        found = packed_convolution.unpacked(self.program, node)
+        if found is None:
             return None
-        if transposed is not None and transposed_convolution.is_packed(weight, transposed):
-            return transposed.call.replace(
-                input=self._image(call.input, node),
-                weight=self._weight(node, weight),
-                stride=(1, *transposed.stride),
-                padding=(0, *transposed.padding),
-                dilation=(1, *transposed.dilation),
-                output_padding=(0, *transposed.call.output_padding),
-            )
-        if convolution is not None and packed_convolution.is_packed(weight, convolution.groups):
-            return convolution.replace(
-                input=self._image(call.input, node),
-                weight=self._weight(node, weight),
-                stride=(1, *convolution.stride),
-                padding=(0, *convolution.padding),
-                end_padding=(0, *convolution.end_padding),
-                dilation=(1, *convolution.dilation),
-            )
-        return None
-
-    def _weight(self, node: Node, weight: torch.Tensor) -> Node:
-        return graphs.add_constant(self.program, f"{node.name}_weight_2d", weight.unsqueeze(2))
+        call, weight = found
+        if weight.dim() != 3 or not self._are_lines(node, call.input):
+            return None
+        of_image = {
+            "input": self._image(call.input, node),
+            "weight": graphs.add_constant(self.program, f"{node.name}_weight_2d", weight.unsqueeze(2)),
+            "stride": (1, *call.stride),
+            "padding": (0, *call.padding),
+            "dilation": (1, *call.dilation),
+        }
+        fused, transposed = fused_convolutions.of(node), Convolution.of(node)
+        if fused is not None:
+            return fused.replace(**of_image, end_padding=(0, *fused.end_padding))
+        return transposed and transposed.replace(**of_image, output_padding=(0, *transposed.output_padding))
 
     def _are_lines(self, node: Node, source: Node) -> bool:
         """Returns whether a convolution and its input, which may be a view of an image, are lines."""
@@ -168,7 +159,7 @@ def _view(before: Node, source: Node, value: torch.Tensor) -> Node:
 PASS = GraphPass(
     "convolution_1d",
     Stage.LOWERED,
-    _run,
+    run=_run,
     reference=(
         "rewrites convolutions of one dimension, [batch, channels, positions], and the calls between them for images "
         "with one row, so that `channels_last` and later passes find them. One size of the input may be dynamic"

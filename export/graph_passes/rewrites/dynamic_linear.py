@@ -31,9 +31,10 @@ from export.graph_passes.calls import (
     MulTensor,
     QuantizeAffine,
     SubTensor,
+    ToDimOrderCopy,
     ViewCopy,
 )
-from export.graph_passes.graph_pass import Change, GraphPass, Sites, Stage
+from export.graph_passes.graph_pass import Change, GraphPass, Stage
 from export.graph_passes.operators.registration import fakes, implements
 
 # If a row has several groups, the size of a group must be a multiple of this number.
@@ -55,42 +56,36 @@ class _Layer:
     is_flat: bool
 
 
-def _run(program: ExportedProgram, sites: Sites) -> list[Change]:
-    changes = []
-    for node in sites:
-        layer = _of_floats(program, node) or _of_integers(program, node)
-        if layer is None:
-            continue
-        weight = layer.weight
-        if weight.scale.shape[1] != 1 and weight.group_size % _GROUP_MULTIPLE != 0:
-            continue
-        changes.append(Change.of(layer.last, f"a linear layer of quantized rows and weights of {weight.bits} bits"))
-        offset = (weight.integers.unflatten(1, (-1, weight.group_size)).sum(2) * weight.scale.double()).sum(1).float()
-        panels = packing.panels_of_dynamic_rows(weight.integers, weight.bits)
-        scale = packing.panels_of_columns(weight.scale)
-        call = DynamicLinear(
-            layer.rows.input,
-            graphs.add_constant(program, f"{node.name}_panels_of_bytes", panels),
-            graphs.add_constant(program, f"{node.name}_scale_of_groups", scale),
-            graphs.add_constant(program, f"{node.name}_offset_of_zero_points", offset),
-            layer.bias,
-            layer.rows.is_symmetric,
-            layer.rows.eps,
-        )
-        x = graphs.value(layer.rows.input)
-        result = call.insert(layer.last, x.new_empty((*x.shape[:-1], len(offset))))
-        if layer.is_flat:
-            result = ViewCopy(result, (-1, len(offset))).insert(layer.last, graphs.value(layer.last))
-        graphs.replace(layer.last, result)
-    return changes
+def _rewrite(program: ExportedProgram, node: Node, call: IntMm[Node] | Linear[Node]) -> Change | None:
+    layer = _of_integers(program, node, call) if isinstance(call, IntMm) else _of_floats(program, node, call)
+    if layer is None:
+        return None
+    weight = layer.weight
+    if weight.scale.shape[1] != 1 and weight.group_size % _GROUP_MULTIPLE != 0:
+        return None
+    offset = (weight.integers.unflatten(1, (-1, weight.group_size)).sum(2) * weight.scale.double()).sum(1).float()
+    panels = packing.panels_of_dynamic_rows(weight.integers, weight.bits)
+    scale = packing.panels_of_columns(weight.scale)
+    product = DynamicLinear(
+        layer.rows.input,
+        graphs.add_constant(program, f"{node.name}_panels_of_bytes", panels),
+        graphs.add_constant(program, f"{node.name}_scale_of_groups", scale),
+        graphs.add_constant(program, f"{node.name}_offset_of_zero_points", offset),
+        layer.bias,
+        layer.rows.is_symmetric,
+        layer.rows.eps,
+    )
+    x = graphs.value(layer.rows.input)
+    result = product.insert(layer.last, x.new_empty((*x.shape[:-1], len(offset))))
+    by = ViewCopy(result, (-1, len(offset))) if layer.is_flat else result
+    return Change(layer.last, f"a linear layer of quantized rows and weights of {weight.bits} bits", by)
 
 
-def _of_floats(program: ExportedProgram, node: Node) -> _Layer | None:
+def _of_floats(program: ExportedProgram, node: Node, linear: Linear[Node]) -> _Layer | None:
     """Matches a linear layer of a dequantized input and a dequantized weight."""
-    linear = Linear.of(node)
-    dequantize = DequantizeAffine.of(linear.input) if linear else None
+    dequantize = DequantizeAffine.of(linear.input)
     quantize = QuantizeAffine.of(dequantize.input) if dequantize else None
-    if linear is None or dequantize is None or quantize is None:
+    if dequantize is None or quantize is None:
         return None
     rows, weight = affine.Rows.of(dequantize.input), affine.Weight.of(program, linear.weight)
     if rows is None or weight is None or graphs.value(linear.input).dtype != graphs.value(rows.input).dtype:
@@ -99,35 +94,32 @@ def _of_floats(program: ExportedProgram, node: Node) -> _Layer | None:
     return _Layer(rows, weight, linear.bias, node, is_flat=False) if before == after else None
 
 
-def _of_integers(program: ExportedProgram, node: Node) -> _Layer | None:
+def _of_integers(program: ExportedProgram, node: Node, product: IntMm[Node]) -> _Layer | None:
     """Matches a product of Chars, or of Bytes with 128 added, that is then multiplied by the scales."""
-    product = IntMm.of(node)
-    if product is None:
-        return None
     integers = affine.constant(program, product.mat2)
-    source, shift = affine.without_casts(product.input), 0
+    source, shift = ToDimOrderCopy.before(product.input), 0
     add = AddTensor.of(source) or AddScalar.of(source)
     if add is not None and add.alpha == 1:
-        added = affine.without_casts(add.other) if isinstance(add.other, Node) else add.other
+        added = ToDimOrderCopy.before(add.other) if isinstance(add.other, Node) else add.other
         if graphs.number(program, added) != _SHIFT:
             return None
         source, shift = add.input, _SHIFT
-    rows = affine.Rows.of(affine.without_views(affine.without_casts(source)))
+    rows = affine.Rows.of(ViewCopy.before(ToDimOrderCopy.before(source)))
     if rows is None or integers is None or integers.dtype != torch.int8:
         return None
     sums: Node | None = node
     if shift:
-        sums = affine.only_user(node)
+        sums = graphs.only_user(node)
         subtract = SubTensor.of(sums)
         more = affine.constant(program, subtract.other) if subtract and subtract.alpha == 1 else None
         if more is None or not torch.equal(more.flatten().long(), shift * integers.long().sum(0)):
             return None
     floats = _cast_to_floats(sums) if sums is not None else None
-    of_rows = affine.only_user(floats) if floats is not None else None
+    of_rows = graphs.only_user(floats) if floats is not None else None
     by_scale = MulTensor.of(of_rows)
     if of_rows is None or by_scale is None:
         return None
-    if rows.scale not in [affine.without_views(operand) for operand in (by_scale.input, by_scale.other)]:
+    if rows.scale not in [ViewCopy.before(operand) for operand in (by_scale.input, by_scale.other)]:
         return None
     scaled = affine.scaled_columns(program, of_rows)
     if scaled is None:
@@ -149,8 +141,8 @@ def _of_integers(program: ExportedProgram, node: Node) -> _Layer | None:
 
 def _cast_to_floats(sums: Node) -> Node | None:
     """Returns the only user of sums if this user casts them to float32; otherwise None."""
-    user = affine.only_user(sums)
-    is_cast = user is not None and affine.without_casts(user) is sums
+    user = graphs.only_user(sums)
+    is_cast = user is not None and ToDimOrderCopy.before(user) is sums
     return user if user and is_cast and graphs.value(user).dtype == torch.float32 else None
 
 
@@ -179,7 +171,8 @@ def fake_dynamic_linear(call: DynamicLinear[torch.Tensor]) -> torch.Tensor:
 PASS = GraphPass(
     "dynamic_linear",
     Stage.LOWERED,
-    _run,
+    roots=(IntMm, Linear),
+    rewrite=_rewrite,
     reference=(
         "fuses linear layers whose input torchao's `quantize_()` quantizes at run time, with a scale for each row, "
         "into `rules_executorch::dynamic_linear.out`, which multiplies bytes (`Int8DynamicActivationInt8WeightConfig`; "

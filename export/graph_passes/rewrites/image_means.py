@@ -11,7 +11,7 @@ from torch.fx import Node
 
 from export.graph_passes import graphs
 from export.graph_passes.calls import ImageMean, MeanDim, ToDimOrderCopy
-from export.graph_passes.graph_pass import Change, GraphPass, Sites, Stage
+from export.graph_passes.graph_pass import Change, GraphPass, Stage
 from export.graph_passes.operators.registration import implements
 
 
@@ -20,15 +20,11 @@ def image_mean(call: ImageMean[torch.Tensor]) -> torch.Tensor:
     return call.input.mean((2, 3), keepdim=call.keepdim)
 
 
-def _run(program: ExportedProgram, sites: Sites) -> list[Change]:
-    changes = []
-    for node, mean in MeanDim.each(sites):
-        images = _before_copy(mean.input)
-        if mean.dim is None or {*mean.dim} != {2, 3} or not _takes(graphs.value(images), graphs.value(node)):
-            continue
-        changes.append(Change.of(node, "a mean of channels-last images"))
-        graphs.replace(node, ImageMean(images, mean.keepdim).insert(node, graphs.value(node)))
-    return changes
+def _rewrite(_: ExportedProgram, node: Node, mean: MeanDim[Node]) -> Change | None:
+    images = _before_copy(mean.input)
+    if mean.dim is None or {*mean.dim} != {2, 3} or not _takes(graphs.value(images), graphs.value(node)):
+        return None
+    return Change(node, "a mean of channels-last images", ImageMean(images, mean.keepdim))
 
 
 def _before_copy(node: Node) -> Node:
@@ -45,7 +41,8 @@ def _takes(images: torch.Tensor, result: torch.Tensor) -> bool:
 PASS = GraphPass(
     "image_means",
     Stage.LOWERED,
-    _run,
+    roots=(MeanDim,),
+    rewrite=_rewrite,
     reference=(
         "replaces a mean over the rows and columns of channels-last images, such as in squeeze-and-excitation, and the "
         "copy before it by `rules_executorch::image_mean.out`"

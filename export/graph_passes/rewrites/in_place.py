@@ -17,6 +17,7 @@ from export.graph_passes.graph_pass import Change, GraphPass, Sites, Stage
 
 
 def _run(program: ExportedProgram, sites: Sites) -> list[Change]:
+    """Visits the calls from last to first, with the aliases of the whole graph."""
     changes = []
     for node, put in IndexPut.each(sites):
         _complete_values(node, put)
@@ -25,7 +26,7 @@ def _run(program: ExportedProgram, sites: Sites) -> list[Change]:
     for node, put in IndexPut.each(sites.among([*program.graph.nodes][::-1])):
         target = put.input
         if _is_plain(program, put) and aliases.can_write(node, target):
-            changes.append(Change.of(node, "index_put in place"))
+            changes.append(Change(node, "index_put in place"))
             node.replace_all_uses_with(target)
             IndexPutInPlace(target, put.indices, put.values).write(node)
             aliases.join(node, target)
@@ -85,7 +86,7 @@ def _leave_in_buffers(program: ExportedProgram, block: set[Node]) -> None:
 PASS = GraphPass(
     "in_place",
     Stage.LOWERED,
-    _run,
+    run=_run,
     reference=(
         "turns calls of `index_put`, which `index_copy_` and `cache[i] = x` become, into in-place writes. Caches, and "
         "other tensors whose former elements nothing reads afterwards, directly or through a view, are not copied. "

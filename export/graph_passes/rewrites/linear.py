@@ -5,22 +5,14 @@ ExecuTorch's own lowering decomposes a linear layer into a permutation of the we
 
 from __future__ import annotations
 
-import torch
-from torch.export import ExportedProgram
-
-from export.graph_passes.graph_pass import Change, GraphPass, Sites, Stage
-
-_LINEAR = torch.ops.aten.linear.default
-
-
-def _run(program: ExportedProgram, sites: Sites) -> list[Change]:
-    return [Change.of(node, "a linear layer kept whole") for node in sites.calls(_LINEAR)]
-
+from export.graph_passes.calls import Linear
+from export.graph_passes.graph_pass import Change, GraphPass, Stage
 
 PASS = GraphPass(
     "linear",
     Stage.EXPORTED,
-    _run,
+    roots=(Linear,),
+    rewrite=lambda _, node, __: Change(node, "a linear layer kept whole"),
     reference="keeps `linear` whole, as `aten::linear.out`, so that the program transposes no weight",
-    preserved=(_LINEAR,),
+    preserved=(Linear.overload(),),
 )

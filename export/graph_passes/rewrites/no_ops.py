@@ -8,75 +8,63 @@ import torch
 from torch.export import ExportedProgram
 from torch.fx import Node
 
-from export.graph_passes import graphs, padding_operators
-from export.graph_passes.calls import (
-    AliasCopy,
-    Clone,
-    CloneDimOrder,
-    ConstantPadNd,
-    DetachCopy,
-    ExpandCopy,
-    LiftFreshCopy,
-    PermuteCopy,
-    Repeat,
-    ToCopy,
-    ToDimOrderCopy,
-    ViewCopy,
-)
+from export.graph_passes import calls, graphs, padding_operators
 from export.graph_passes.graph_pass import Change, GraphPass, Sites, Stage
 
 # These operators change nothing if the result has the sizes, the order and the dtype of the first argument. A
 # permutation must also keep the order of the dimensions, and padding must have widths of 0 only: widths of 1 and -1
 # shift the elements.
 _COPIES = (
-    AliasCopy,
-    Clone,
-    CloneDimOrder,
-    ConstantPadNd,
-    DetachCopy,
-    ExpandCopy,
-    LiftFreshCopy,
-    PermuteCopy,
-    Repeat,
-    ToCopy,
-    ToDimOrderCopy,
-    ViewCopy,
+    calls.AliasCopy,
+    calls.Clone,
+    calls.CloneDimOrder,
+    calls.ConstantPadNd,
+    calls.DetachCopy,
+    calls.ExpandCopy,
+    calls.LiftFreshCopy,
+    calls.PermuteCopy,
+    calls.Repeat,
+    calls.ToCopy,
+    calls.ToDimOrderCopy,
+    calls.ViewCopy,
     *padding_operators.ALL,
 )
 
 
 def _run(program: ExportedProgram, sites: Sites) -> list[Change]:
-    changes = []
-    for node, second in PermuteCopy.each(sites):
-        first = PermuteCopy.of(second.input)
-        if first is not None and not graphs.is_output(second.input):
-            PermuteCopy(first.input, tuple(first.dims[dim] for dim in second.dims)).write(node)
-            changes.append(Change.of(node, "two permutations made one"))
-    for node in sites:
-        source = _source(node)
-        if source is not None and not _must_copy(node, source):
-            changes.append(Change.of(node, f"{graphs.name_of(node)} that changes nothing"))
-            graphs.replace(node, source)
-    return changes
+    """Rewrites in two steps: permutations that are made one in the first step may cancel each other."""
+    return [*sites.rewrite((calls.PermuteCopy,), _make_one), *sites.rewrite(_COPIES, _remove)]
 
 
-def _source(node: Node) -> Node | None:
-    """Returns the input of a call that changes nothing; None for any other node."""
-    call = next((call for call in (one.of(node) for one in _COPIES) if call), None)
-    if call is None or (isinstance(call, PermuteCopy) and call.dims != tuple(range(len(call.dims)))):
+def _make_one(_: ExportedProgram, node: Node, second: calls.PermuteCopy[Node]) -> Change | None:
+    first = calls.PermuteCopy.of(second.input)
+    if first is None or graphs.is_output(second.input):
         return None
+    calls.PermuteCopy(first.input, tuple(first.dims[dim] for dim in second.dims)).write(node)
+    return Change(node, "two permutations made one")
+
+
+def _remove(_: ExportedProgram, node: Node, call: Any) -> Change | None:
+    if not _changes_nothing(node, call) or _must_copy(node, call.input):
+        return None
+    return Change(node, f"{graphs.name_of(node)} that changes nothing", call.input)
+
+
+def _changes_nothing(node: Node, call: Any) -> bool:
+    if isinstance(call, calls.PermuteCopy) and call.dims != tuple(range(len(call.dims))):
+        return False
     if not all(isinstance(width, int) and width == 0 for width in _widths(call)):
-        return None
+        return False
     source, result = graphs.value(call.input), graphs.value(node)
     if not isinstance(source, torch.Tensor) or not isinstance(result, torch.Tensor):
-        return None
+        return False
     is_same = source.dtype == result.dtype and graphs.same_sizes(source.shape, result.shape)
-    return call.input if is_same and _same_order(source, result) else None
+    return is_same and _same_order(source, result)
 
 
 def _widths(call: Any) -> tuple[int | Node, ...]:
     """Returns the widths of padding; none for any other call."""
-    if isinstance(call, ConstantPadNd):
+    if isinstance(call, calls.ConstantPadNd):
         return call.pad
     return call.padding if isinstance(call, padding_operators.ALL) else ()
 
@@ -95,7 +83,7 @@ def _must_copy(node: Node, source: Node) -> bool:
 PASS = GraphPass(
     "no_ops",
     Stage.LOWERED,
-    _run,
+    run=_run,
     reference="removes copies, views and padding that change nothing, and permutations that cancel each other",
     is_default=True,
     after=("batch_norm", "padding"),

@@ -5,7 +5,8 @@ If the input has few rows, a kernel that reads PyTorch's order spends a third of
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+import functools
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 from torch.export import ExportedProgram
@@ -40,38 +41,40 @@ class _Layer:
         return cls(addmm.mat1, addmm.mat2, addmm.input, is_transposed=False)
 
 
-def _run(program: ExportedProgram, sites: Sites) -> list[Change]:
-    changes = []
+def _run(_: ExportedProgram, sites: Sites) -> list[Change]:
+    """Rewrites in two steps, since layers and embeddings share the packed weights."""
     packed: dict[Node, Node] = {}
-    for node in sites:
-        layer = _Layer.of(node)
-        weight = graphs.weight(program, layer.weight) if layer else None
-        # A weight of one dimension is a dot product, not a layer with output features.
-        if layer is None or weight is None or weight.dim() != 2 or not _is_only_weight(layer.weight):
-            continue
-        rows = weight if layer.is_transposed else weight.t()
-        features, inputs = rows.shape
-        if not operator.can_pack(weight.dtype, inputs) or operator.packed_share(features) > _MOST_SHARE:
-            continue
-        if layer.bias is not None and tuple(graphs.value(layer.bias).shape) != (features,):
-            continue
-        changes.append(Change.of(node, "weights of a linear layer packed"))
-        if layer.weight not in packed:
-            packed[layer.weight] = graphs.add_constant(program, f"{node.name}_weight_packed", operator.pack(rows))
-        call = PackedLinear(layer.input, packed[layer.weight], layer.bias, features)
-        graphs.replace(node, call.insert(node, graphs.value(node)))
-    changes += _read_panels(sites, packed)
-    return changes
+    layers = sites.rewrite((Addmm, Linear, Mm), functools.partial(_pack, packed))
+    return [*layers, *sites.rewrite((Embedding,), functools.partial(_read_panels, packed))]
 
 
-def _read_panels(sites: Sites, packed: Mapping[Node, Node]) -> Iterator[Change]:
-    """Replaces embeddings whose table is a packed weight by embeddings that read the panels."""
-    for node, embedding in Embedding.each(sites):
-        table = embedding.weight
-        if table in packed:
-            yield Change.of(node, "embedding of a linear layer's packed weights")
-            call = PackedEmbedding(packed[table], embedding.indices, graphs.value(table).shape[0])
-            graphs.replace(node, call.insert(node, graphs.value(node)))
+def _pack(packed: dict[Node, Node], program: ExportedProgram, node: Node, _: object) -> Change | None:
+    layer = _Layer.of(node)
+    weight = graphs.weight(program, layer.weight) if layer else None
+    # A weight of one dimension is a dot product, not a layer with output features.
+    if layer is None or weight is None or weight.dim() != 2 or not _is_only_weight(layer.weight):
+        return None
+    rows = weight if layer.is_transposed else weight.t()
+    features, inputs = rows.shape
+    if not operator.can_pack(weight.dtype, inputs) or operator.packed_share(features) > _MOST_SHARE:
+        return None
+    if layer.bias is not None and tuple(graphs.value(layer.bias).shape) != (features,):
+        return None
+    if layer.weight not in packed:
+        packed[layer.weight] = graphs.add_constant(program, f"{node.name}_weight_packed", operator.pack(rows))
+    call = PackedLinear(layer.input, packed[layer.weight], layer.bias, features)
+    return Change(node, "weights of a linear layer packed", call)
+
+
+def _read_panels(
+    packed: Mapping[Node, Node], _: ExportedProgram, node: Node, embedding: Embedding[Node]
+) -> Change | None:
+    """Replaces an embedding whose table is a packed weight by an embedding that reads the panels."""
+    table = embedding.weight
+    if table not in packed:
+        return None
+    call = PackedEmbedding(packed[table], embedding.indices, graphs.value(table).shape[0])
+    return Change(node, "embedding of a linear layer's packed weights", call)
 
 
 def _is_only_weight(weight: Node) -> bool:
@@ -89,7 +92,7 @@ def _is_only_weight(weight: Node) -> bool:
 PASS = GraphPass(
     "packed_linear",
     Stage.LOWERED,
-    _run,
+    run=_run,
     reference=(
         "stores the weights of linear layers in float32, half and bfloat16 in the order in which the kernel reads them "
         "([panels](../docs/optimized_kernels.md#weights-in-panels)), as `rules_executorch::packed_linear.out`. An "

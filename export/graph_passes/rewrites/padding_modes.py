@@ -6,31 +6,34 @@ once for each dimension.
 
 from __future__ import annotations
 
+from typing import Any
+
 from torch.export import ExportedProgram
+from torch.fx import Node
 
 from export.graph_passes import graphs, padding_operators
 from export.graph_passes.calls import Pad
-from export.graph_passes.graph_pass import Change, GraphPass, Sites, Stage
-
-_WHOLE = tuple(operator.overload() for operator in padding_operators.ALL)
+from export.graph_passes.graph_pass import Change, GraphPass, Stage
 
 
-def _run(program: ExportedProgram, sites: Sites) -> list[Change]:
-    for node, pad in Pad.each(sites):
+def _rewrite(_: ExportedProgram, node: Node, pad: Any) -> Change | None:
+    if isinstance(pad, Pad):
         operators = padding_operators.OF_MODES.get(pad.mode)
-        if operators is not None:
-            operators[len(pad.pad) // 2 - 1](pad.input, pad.pad).write(node)
-    return [Change.of(node, f"{graphs.name_of(node)} kept whole") for node in sites.calls(*_WHOLE)]
+        if operators is None:
+            return None
+        operators[len(pad.pad) // 2 - 1](pad.input, pad.pad).write(node)
+    return Change(node, f"{graphs.name_of(node)} kept whole")
 
 
 PASS = GraphPass(
     "padding_modes",
     Stage.EXPORTED,
-    _run,
+    roots=(Pad, *padding_operators.ALL),
+    rewrite=_rewrite,
     reference=(
         "keeps `reflection_pad` and `replication_pad` whole, so that the program computes no indices and copies the "
         "input once"
     ),
     is_default=True,
-    preserved=_WHOLE,
+    preserved=tuple(operator.overload() for operator in padding_operators.ALL),
 )

@@ -32,32 +32,28 @@ from export.graph_passes.calls import (
     QuantizedLookup,
     ViewCopy,
 )
-from export.graph_passes.graph_pass import Change, GraphPass, Sites, Stage
+from export.graph_passes.graph_pass import Change, GraphPass, Stage
+from export.graph_passes.operators import windows
 
 # The sum of so many products of bytes is less than 2^31.
 _MOST_PRODUCTS = 2**31 // (255 * 128)
 
 
-def _run(program: ExportedProgram, sites: Sites) -> list[Change]:
-    changes = []
-    for node in sites:
-        average, linear = _Average.of(node), Linear.of(node)
-        convolution = fused_convolutions.of(node) if Convolution.of(node) else None
-        if average is not None:
-            layer = _Layer.of_average(program, node, average)
-        else:
-            layer = _Layer.of(program, node, convolution or linear)
-        if layer is None:
-            continue
-        change = Change.of(node, f"{graphs.name_of(node)} of bytes")
-        if average is not None:
-            _insert_convolution(program, node, layer, layer.input, average.window)
-        elif convolution is not None:
-            _replace_convolution(program, node, layer, convolution)
-        else:
-            _replace_linear(program, node, layer)
-        changes.append(change)
-    return changes
+def _rewrite(program: ExportedProgram, node: Node, _: object) -> Change | None:
+    average, linear, convolution = _Average.of(node), Linear.of(node), fused_convolutions.of(node)
+    if average is not None:
+        layer = _Layer.of_average(program, node, average)
+    else:
+        layer = _Layer.of(program, node, convolution or linear)
+    if layer is None:
+        return None
+    if average is not None:
+        _insert_convolution(program, node, layer, layer.input, average.window)
+    elif convolution is not None:
+        _replace_convolution(program, node, layer, convolution)
+    else:
+        _replace_linear(program, node, layer)
+    return Change(node, f"{graphs.name_of(node)} of bytes")
 
 
 @dataclass(frozen=True)
@@ -168,24 +164,16 @@ class _Layer:
         table, last = _table(program, result)
         return cls(source, parameters, weight, scale.float(), offset.float(), result, table, last)
 
-    def constants(self, program: ExportedProgram, name: str, weight: torch.Tensor) -> _Constants:
-        """Adds the layer's tensors to the program as constants. `weight` is the packed weight."""
+    def constants(
+        self, program: ExportedProgram, name: str, weight: torch.Tensor
+    ) -> tuple[Node, Node, Node, Node | None]:
+        """Adds the packed weight, the scale, the offset and the table to the program as constants."""
 
         def add(what: str, tensor: torch.Tensor) -> Node:
             return graphs.add_constant(program, f"{name}_{what}_of_bytes", tensor)
 
         table = None if self.table is None else add("table", self.table)
-        return _Constants(add("weight", weight), add("scale", self.scale), add("offset", self.offset), table)
-
-
-@dataclass(frozen=True)
-class _Constants:
-    """The constants of a layer in the program."""
-
-    weight: Node
-    scale: Node
-    offset: Node
-    table: Node | None
+        return add("weight", weight), add("scale", self.scale), add("offset", self.offset), table
 
 
 def _weight(program: ExportedProgram, node: Node) -> tuple[torch.Tensor, torch.Tensor] | None:
@@ -222,7 +210,7 @@ def _values(program: ExportedProgram, node: Node) -> torch.Tensor | None:
 def _table(program: ExportedProgram, result: quantized.Result) -> tuple[torch.Tensor | None, Node]:
     """Returns the table and the call of a lookup that is a result's only user; otherwise None and the result's node."""
     last = result.node
-    user = next(iter(last.users)) if len(last.users) == 1 else None
+    user = graphs.only_user(last)
     lookup = QuantizedLookup.of(user)
     table = graphs.constant(program, lookup.table) if lookup else None
     if result.parameters is None or user is None or table is None or table.dtype != result.dtype:
@@ -231,13 +219,9 @@ def _table(program: ExportedProgram, result: quantized.Result) -> tuple[torch.Te
 
 
 def _replace_linear(program: ExportedProgram, node: Node, layer: _Layer) -> None:
-    constants = layer.constants(program, node.name, packing.panels_of_rows(layer.weight))
     call = QuantizedLinear(
         layer.input,
-        constants.weight,
-        constants.scale,
-        constants.offset,
-        constants.table,
+        *layer.constants(program, node.name, packing.panels_of_rows(layer.weight)),
         layer.result.quant_min,
         layer.result.quant_max,
         layer.result.dtype,
@@ -266,26 +250,12 @@ def _insert_convolution(program: ExportedProgram, node: Node, layer: _Layer, sou
     if graphs.value(source).dim() == 3:
         source = _viewed(layer.last, source, graphs.value(source).unsqueeze(2))
     image = dim_orders.channels_last(layer.last, source)
-    height, width = (
-        (size + before + after - (kernel - 1) * step - 1) // stride + 1
-        for size, before, after, kernel, step, stride in zip(
-            graphs.value(source).shape[2:],
-            window.padding[:2],
-            window.padding[2:],
-            window.kernel_size,
-            window.dilation,
-            window.stride,
-            strict=True,
-        )
-    )
-    shape = (result.shape[0], layer.scale.numel(), height, width)
-    value = result.new_empty(shape).to(memory_format=torch.channels_last)
+    image_sizes = graphs.value(source).shape[2:]
+    sizes = windows.sizes(image_sizes, window.padding, window.kernel_size, window.stride, window.dilation)
+    value = result.new_empty((result.shape[0], layer.scale.numel(), *sizes)).to(memory_format=torch.channels_last)
     call = QuantizedConvolution(
         image,
-        constants.weight,
-        constants.scale,
-        constants.offset,
-        constants.table,
+        *constants,
         window.kernel_size,
         window.stride,
         window.padding,
@@ -323,7 +293,8 @@ def _without_padding(layer: _Layer, dims: int) -> tuple[Node, list[int]]:
 PASS = GraphPass(
     "quantized_layers",
     Stage.LOWERED,
-    _run,
+    roots=(AvgPool2d, Convolution, Linear, MeanDim),
+    rewrite=_rewrite,
     reference=(
         "fuses `dequantize`, `linear` or `convolution`, `relu` or `hardtanh`, `quantize` and a table after them into "
         "one operator of bytes: `rules_executorch::quantized_linear.out` or `quantized_convolution.out`, with the "

@@ -5,6 +5,7 @@ PyTorch's own lowering repeats the cell for each time step: a program of a long 
 
 from __future__ import annotations
 
+import functools
 import operator
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -14,7 +15,8 @@ import torch
 from torch.export import ExportedProgram
 from torch.fx import Node
 
-from export.graph_passes import graphs
+from export.graph_passes import aliases, graphs
+from export.graph_passes.call import first
 from export.graph_passes.calls import (
     GruInput,
     LstmInput,
@@ -41,21 +43,22 @@ _GATES = {
 _ZEROS = frozenset({"aten::new_zeros", "aten::zeros", "aten::zeros_like"})
 
 
-def _run(program: ExportedProgram, sites: Sites) -> list[Change]:
-    changes = []
-    packed: dict[tuple[str, tuple[Node, ...]], tuple[Node, ...]] = {}
-    for node, layer in _layers(sites):
-        network = _Network.of(program, layer)
-        if network is None:
-            continue
-        changes.append(Change.of(node, f"{layer.OPERATOR.partition('.')[0]} kept whole, with packed weights"))
-        key = (layer.OPERATOR, layer.params)
-        if key not in packed:
-            packed[key] = tuple(
-                graphs.add_constant(program, f"{node.name}_weight_packed", one) for one in network.packed()
-            )
-        _insert(node, network.call(packed[key]))
-    return changes
+def _run(_: ExportedProgram, sites: Sites) -> list[Change]:
+    """Keeps the packed weights, which several calls of a layer share."""
+    return sites.rewrite(_LAYERS, functools.partial(_rewrite, {}))
+
+
+def _rewrite(
+    packed: dict[tuple[str, tuple[Node, ...]], tuple[Node, ...]], program: ExportedProgram, node: Node, layer: _Layer
+) -> Change | None:
+    network = _Network.of(program, layer)
+    if network is None:
+        return None
+    key = (layer.OPERATOR, layer.params)
+    if key not in packed:
+        packed[key] = tuple(graphs.add_constant(program, f"{node.name}_weight_packed", one) for one in network.packed())
+    _insert(node, network.call(packed[key]))
+    return Change(node, f"{layer.OPERATOR.partition('.')[0]} kept whole, with packed weights")
 
 
 def keeps_all(program: ExportedProgram) -> bool:
@@ -79,10 +82,9 @@ def check_steps(program: ExportedProgram) -> None:
 def _layers(nodes: Iterable[Node]) -> Iterator[tuple[Node, _Layer]]:
     """Yields the calls of recurrent layers."""
     for node in nodes:
-        for view in _LAYERS:
-            layer = view.of(node)
-            if layer is not None:
-                yield node, layer
+        layer = first(_LAYERS, node)
+        if layer is not None:
+            yield node, layer
 
 
 @dataclass(frozen=True)
@@ -178,11 +180,7 @@ def _insert(node: Node, call: _Packed) -> None:
 
 def _contiguous(tensor: torch.Tensor) -> torch.Tensor:
     """Returns the fake tensor of a contiguous result."""
-    strides, stride = [], 1
-    for size in reversed(tensor.shape):
-        strides.append(stride)
-        stride = stride * torch.sym_max(size, 1)
-    return graphs.like(tensor, tensor.shape, strides[::-1])
+    return graphs.like(tensor, tensor.shape, graphs.strides(tensor.shape, range(tensor.dim())))
 
 
 def _views(after: Node, results: Mapping[Node, torch.Tensor]) -> dict[Node, torch.Tensor] | None:
@@ -232,29 +230,20 @@ def _is_written(node: Node) -> bool:
     while waiting:
         value = waiting.pop()
         for user in value.users:
-            schema = user.target._schema if isinstance(user.target, torch._ops.OpOverload) else None
-            if schema is not None and schema.is_mutable and _writes(user, value):
+            if value in aliases.written(user):
                 return True
-            is_view = schema is not None and any(one.alias_info is not None for one in schema.returns)
+            called = graphs.operator_of(user)
+            is_view = called is not None and any(one.alias_info is not None for one in called._schema.returns)
             if (is_view or user.target is operator.getitem) and user not in seen:
                 seen.add(user)
                 waiting.append(user)
     return False
 
 
-def _writes(call: graphs.Call, value: Node) -> bool:
-    """Returns whether a call writes to its argument `value`."""
-    for position, argument in enumerate(call.target._schema.arguments):
-        given = call.args[position] if position < len(call.args) else call.kwargs.get(argument.name)
-        if argument.is_write and (given is value or (isinstance(given, list | tuple) and value in given)):
-            return True
-    return False
-
-
 PASS = GraphPass(
     "recurrent",
     Stage.EXPORTED,
-    _run,
+    run=_run,
     reference=(
         "keeps LSTM, GRU and RNN whole, with [packed weights](../docs/optimized_kernels.md#recurrent-layers), as "
         "`rules_executorch::packed_lstm.out`, `packed_gru.out` and `packed_rnn.out`. The number of time steps may then "

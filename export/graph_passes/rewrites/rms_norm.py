@@ -12,7 +12,6 @@ or the dtype of the calculation.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 import torch
 from torch.export import ExportedProgram
@@ -29,37 +28,16 @@ from export.graph_passes.calls import (
     Rsqrt,
     ToDimOrderCopy,
 )
-from export.graph_passes.graph_pass import Change, GraphPass, Sites, Stage
+from export.graph_passes.graph_pass import Change, GraphPass, Stage
 from export.graph_passes.operators.registration import fakes, implements
 
 
-@dataclass(frozen=True)
-class _Found:
-    """An RMS norm that several calls compute. `last` gives the result."""
-
-    norm: RmsNorm[Node]
-    last: Node
-
-
-def _run(program: ExportedProgram, sites: Sites) -> list[Change]:
-    changes = []
-    for root in sites:
-        found = _found(program, root)
-        if found is None:
-            continue
-        changes.append(Change.of(found.last, "an RMS norm made one call"))
-        graphs.replace(found.last, found.norm.insert(found.last, graphs.value(found.last)))
-    return changes
-
-
-def _found(program: ExportedProgram, root: Node) -> _Found | None:
-    """Matches the RMS norm around the call of a reciprocal square root; None if there is none."""
-    power, reciprocal = PowTensorScalar.of(root), Rsqrt.of(root)
-    squares = power if power and power.exponent == -0.5 else reciprocal
-    if squares is None or len(root.users) != 1:
+def _rewrite(program: ExportedProgram, root: Node, call: PowTensorScalar[Node] | Rsqrt[Node]) -> Change | None:
+    """Rewrites the RMS norm around the call of a reciprocal square root."""
+    product = graphs.only_user(root)
+    if product is None or (isinstance(call, PowTensorScalar) and call.exponent != -0.5):
         return None
-    (product,) = root.users
-    mean, eps = _mean_and_eps(program, squares.input)
+    mean, eps = _mean_and_eps(program, call.input)
     exact = _squared(mean.input) if mean else None
     other = _other_operand(product, root)
     dims = _last_dims(mean) if mean else 0
@@ -77,7 +55,7 @@ def _found(program: ExportedProgram, root: Node) -> _Found | None:
         weight = next(fitting, None)
         if weight is None or not graphs.is_contiguous(graphs.value(weight)):
             return None
-    return _Found(RmsNorm(input, weight, dims, eps), last)
+    return Change(last, "an RMS norm made one call", RmsNorm(input, weight, dims, eps))
 
 
 def _mean_and_eps(program: ExportedProgram, node: Node) -> tuple[MeanDim[Node] | None, float]:
@@ -168,7 +146,8 @@ def fake_rms_norm(call: RmsNorm[torch.Tensor]) -> torch.Tensor:
 PASS = GraphPass(
     "rms_norm",
     Stage.LOWERED,
-    _run,
+    roots=(PowTensorScalar, Rsqrt),
+    rewrite=_rewrite,
     reference=(
         "fuses an RMS norm into one call, `rules_executorch::rms_norm.out`: PyTorch's `rms_norm`, and a norm written "
         "out as in transformers, with its weight and its casts between half precision and float32. The mean is of the "

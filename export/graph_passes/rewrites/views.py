@@ -2,44 +2,43 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Sequence
+from typing import Any
 
 import torch
 from torch.export import ExportedProgram
 from torch.fx import Node
 
-from export.graph_passes import graphs
+from export.graph_passes import calls, graphs
 from export.graph_passes.aliases import Aliases
-from export.graph_passes.calls import (
-    ExpandCopy,
-    PermuteCopy,
-    SelectCopyInt,
-    SliceCopyTensor,
-    SqueezeCopyDim,
-    SqueezeCopyDims,
-    UnsqueezeCopy,
-    ViewCopy,
-)
 from export.graph_passes.graph_pass import Change, GraphPass, Sites, Stage
 
-_OPERATORS = (ExpandCopy, PermuteCopy, SelectCopyInt, SliceCopyTensor, SqueezeCopyDim, SqueezeCopyDims, UnsqueezeCopy)
+_OPERATORS = (
+    calls.ExpandCopy,
+    calls.PermuteCopy,
+    calls.SelectCopyInt,
+    calls.SliceCopyTensor,
+    calls.SqueezeCopyDim,
+    calls.SqueezeCopyDims,
+    calls.UnsqueezeCopy,
+)
 
 
 def _run(program: ExportedProgram, sites: Sites) -> list[Change]:
-    changes = []
-    aliases = Aliases(program)
-    for node in sites:
-        call = next((call for call in (one.of(node) for one in _OPERATORS) if call), None)
-        # ExecuTorch copies a view that is an output.
-        if call is None or graphs.is_output(node):
-            continue
-        sizes = _sizes(call.input, node, call.dims if isinstance(call, PermuteCopy) else ())
-        if sizes is None or not aliases.can_view(node, call.input):
-            continue
-        changes.append(Change.of(node, f"{graphs.name_of(node)} made a view"))
-        ViewCopy(call.input, sizes).write(node)
-        aliases.join(node, call.input)
-    return changes
+    """Keeps the aliases of the whole graph, which each view adds to."""
+    return sites.rewrite(_OPERATORS, functools.partial(_rewrite, Aliases(program)))
+
+
+def _rewrite(aliases: Aliases, _: ExportedProgram, node: Node, call: Any) -> Change | None:
+    sizes = _sizes(call.input, node, call.dims if isinstance(call, calls.PermuteCopy) else ())
+    # ExecuTorch copies a view that is an output.
+    if sizes is None or graphs.is_output(node) or not aliases.can_view(node, call.input):
+        return None
+    what = f"{graphs.name_of(node)} made a view"
+    calls.ViewCopy(call.input, sizes).write(node)
+    aliases.join(node, call.input)
+    return Change(node, what)
 
 
 def _sizes(before: Node, after: Node, order: Sequence[int]) -> tuple[int, ...] | None:
@@ -66,7 +65,7 @@ def _sizes(before: Node, after: Node, order: Sequence[int]) -> tuple[int, ...] |
 PASS = GraphPass(
     "views",
     Stage.LOWERED,
-    _run,
+    run=_run,
     reference=(
         "replaces calls that only reindex elements (`unsqueeze`, `squeeze`, `select` of the only element, permutations "
         "of dimensions of size 1) by views, which cost nothing after ExecuTorch's memory planning"

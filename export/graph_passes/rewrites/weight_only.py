@@ -15,40 +15,30 @@ from torch.fx import Node
 from torch.nn import functional
 
 from export.graph_passes import affine, graphs, layouts, packing
-from export.graph_passes.calls import Linear, Mm, WeightOnlyLinear
-from export.graph_passes.graph_pass import Change, GraphPass, Sites, Stage
+from export.graph_passes.calls import Linear, Mm, ToDimOrderCopy, WeightOnlyLinear
+from export.graph_passes.graph_pass import Change, GraphPass, Stage
 from export.graph_passes.operators.registration import fakes, implements
 
 # If a row has several groups, the size of a group must be a multiple of this number.
 _GROUP_MULTIPLE = layouts.QUANTIZED_ROW_BLOCK_BYTES
 
 
-def _run(program: ExportedProgram, sites: Sites) -> list[Change]:
-    changes = []
-    for node in sites:
-        call = Linear.of(node) or Mm.of(node)
-        if call is None or not _is_taken(graphs.value(call.input)):
-            continue
-        found = _of_linear(program, node, call) if isinstance(call, Linear) else _of_product(program, node, call)
-        packed = _packed(found[0]) if found else None
-        if found is None or packed is None:
-            continue
-        weight, last = found
-        changes.append(
-            Change.of(last, f"a linear layer with weights of {4 if packed.dtype == torch.uint8 else 8} bits")
-        )
-        layer = WeightOnlyLinear(
-            call.input,
-            graphs.add_constant(program, f"{node.name}_weight_of_bytes", packed),
-            graphs.add_constant(program, f"{node.name}_scale_of_groups", weight.scale),
-            call.bias if isinstance(call, Linear) else affine.take_bias(last),
-        )
-        graphs.replace(last, layer.insert(last, graphs.value(last)))
-    return changes
-
-
-def _is_taken(x: torch.Tensor) -> bool:
-    return x.dtype in affine.FLOATS and graphs.is_contiguous(x)
+def _rewrite(program: ExportedProgram, node: Node, call: Linear[Node] | Mm[Node]) -> Change | None:
+    x = graphs.value(call.input)
+    if x.dtype not in affine.FLOATS or not graphs.is_contiguous(x):
+        return None
+    found = _of_linear(program, node, call) if isinstance(call, Linear) else _of_product(program, node, call)
+    packed = _packed(found[0]) if found else None
+    if found is None or packed is None:
+        return None
+    weight, last = found
+    layer = WeightOnlyLinear(
+        call.input,
+        graphs.add_constant(program, f"{node.name}_weight_of_bytes", packed),
+        graphs.add_constant(program, f"{node.name}_scale_of_groups", weight.scale),
+        call.bias if isinstance(call, Linear) else affine.take_bias(last),
+    )
+    return Change(last, f"a linear layer with weights of {4 if packed.dtype == torch.uint8 else 8} bits", layer)
 
 
 def _of_linear(program: ExportedProgram, node: Node, linear: Linear[Node]) -> tuple[affine.Weight, Node] | None:
@@ -59,7 +49,7 @@ def _of_linear(program: ExportedProgram, node: Node, linear: Linear[Node]) -> tu
 
 def _of_product(program: ExportedProgram, node: Node, product: Mm[Node]) -> tuple[affine.Weight, Node] | None:
     """Returns the weight of a layer that scales the columns after the product, and the call that gives the result."""
-    integers = affine.constant(program, affine.without_casts(product.mat2))
+    integers = affine.constant(program, ToDimOrderCopy.before(product.mat2))
     scaled = affine.scaled_columns(program, node)
     if integers is None or integers.dtype != torch.int8 or scaled is None:
         return None
@@ -93,7 +83,8 @@ def fake_weight_only_linear(call: WeightOnlyLinear[torch.Tensor]) -> torch.Tenso
 PASS = GraphPass(
     "weight_only",
     Stage.LOWERED,
-    _run,
+    roots=(Linear, Mm),
+    rewrite=_rewrite,
     reference=(
         "keeps the weights of linear layers quantized that torchao's `quantize_()` quantized (`IntxWeightOnlyConfig`, "
         "symmetric; `Int8WeightOnlyConfig`): `rules_executorch::weight_only_linear.out`. Inputs are float32, half or "

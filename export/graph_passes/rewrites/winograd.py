@@ -13,7 +13,7 @@ from torch.fx import Node
 
 from export.graph_passes import graphs, layouts
 from export.graph_passes.calls import PackedConvolution, WinogradConvolution
-from export.graph_passes.graph_pass import Change, GraphPass, Sites, Stage
+from export.graph_passes.graph_pass import Change, GraphPass, Stage
 from export.graph_passes.operators import winograd_convolution
 
 # Costs in multiplications of a matrix product, measured with AVX-512: the transforms of one place of a tile in one
@@ -30,29 +30,22 @@ _STRIP = 3 * layouts.FLOAT_PANEL_COLUMNS
 _MOST_SHARE = 0.85
 
 
-def _run(program: ExportedProgram, sites: Sites) -> list[Change]:
-    changes = []
-    for node, convolution in PackedConvolution.each(sites):
-        changes += _rewrite(node, convolution)
-    return changes
-
-
-def _rewrite(node: Node, convolution: PackedConvolution[Node]) -> list[Change]:
+def _rewrite(_: ExportedProgram, node: Node, convolution: PackedConvolution[Node]) -> Change | None:
     steps = (*convolution.stride, *convolution.dilation, convolution.groups)
     value = graphs.value(node)
     kernel_size = winograd_convolution.kernel_size_of(value.dim())
     if convolution.transposed or tuple(convolution.kernel_size) != kernel_size or set(steps) != {1}:
-        return []
+        return None
     if any((*convolution.padding[:-2], *convolution.end_padding[:-2])):
-        return []
+        return None
     if graphs.value(convolution.weight).dtype != torch.float32:
-        return []
+        return None
     image = graphs.value(convolution.input)
     if not graphs.is_channels_last(image):
-        return []
+        return None
     tile = _tile(value.shape, image.shape[1])
     if tile is None:
-        return []
+        return None
     in_tiles = WinogradConvolution(
         convolution.input,
         convolution.weight,
@@ -66,9 +59,7 @@ def _rewrite(node: Node, convolution: PackedConvolution[Node]) -> list[Change]:
         minimum=convolution.minimum,
         maximum=convolution.maximum,
     )
-    changes = [Change.of(node, f"multiplied in tiles of {tile} by {tile}")]
-    graphs.replace(node, in_tiles.insert(node, value))
-    return changes
+    return Change(node, f"multiplied in tiles of {tile} by {tile}", in_tiles)
 
 
 def _tile(shape: torch.Size, channels: int) -> int | None:
@@ -99,7 +90,8 @@ def _tile(shape: torch.Size, channels: int) -> int | None:
 PASS = GraphPass(
     "winograd",
     Stage.LOWERED,
-    _run,
+    roots=(PackedConvolution,),
+    rewrite=_rewrite,
     reference=(
         "computes packed convolutions with kernels of 3 by 3, or 1 by 3 by 3 of volumes, and a stride of 1 with fewer "
         "multiplications, by Winograd's algorithm, if this is faster "

@@ -14,6 +14,7 @@ from torch.export import ExportedProgram
 from torch.fx import Node
 
 from export.graph_passes import graphs
+from export.graph_passes.call import Call
 from export.graph_passes.calls import (
     Abs,
     Activation,
@@ -38,20 +39,20 @@ from export.graph_passes.calls import (
     Tanh,
     ToDimOrderCopy,
 )
-from export.graph_passes.graph_pass import Change, GraphPass, Sites, Stage
+from export.graph_passes.graph_pass import Change, GraphPass, Stage
+
+# The functions that PyTorch has as one operator. ExecuTorch's lowering would decompose the operators.
+_NAMED = (Celu, Hardsigmoid, Hardswish, LogSigmoid, Mish, Softplus)
 
 
-def _run(program: ExportedProgram, sites: Sites) -> list[Change]:
-    changes = []
-    for node in sites:
-        found = _named(node) or _written(program, node)
-        if found is None or not _is_same_kind(graphs.value(found.input), graphs.value(node)):
-            continue
-        changes.append(Change.of(node, f"{found.activation} made one call"))
-        graphs.replace(node, found.insert(node, graphs.value(node)))
-        # Calls without a user would count as users of their inputs.
-        program.graph.eliminate_dead_code()
-    return changes
+def _rewrite(program: ExportedProgram, node: Node, call: Call[Node]) -> Change | None:
+    found = _named(call) or _written(program, node)
+    if found is None or not _is_same_kind(graphs.value(found.input), graphs.value(node)):
+        return None
+    graphs.replace(node, found.insert(node, graphs.value(node)))
+    # Calls without a user would count as users of their inputs.
+    program.graph.eliminate_dead_code()
+    return Change(node, f"{found.activation} made one call")
 
 
 def _is_same_kind(x: torch.Tensor, result: torch.Tensor) -> bool:
@@ -64,20 +65,15 @@ def with_numbers(x: Node, name: str, *parameters: float | Node) -> Activation[No
     return Activation(x, name, *numbers) if len(numbers) == len(parameters) else None
 
 
-def _named(node: Node) -> Activation[Node] | None:
-    """Returns the activation that a call of a function of PyTorch computes; None for any other node."""
-    if hardswish := Hardswish.of(node):
-        return Activation(hardswish.input, "hardswish")
-    if hardsigmoid := Hardsigmoid.of(node):
-        return Activation(hardsigmoid.input, "hardsigmoid")
-    if mish := Mish.of(node):
-        return Activation(mish.input, "mish")
-    if logsigmoid := LogSigmoid.of(node):
-        return Activation(logsigmoid.input, "logsigmoid")
-    if celu := Celu.of(node):
-        return with_numbers(celu.input, "celu", celu.alpha)
-    if softplus := Softplus.of(node):
-        return with_numbers(softplus.input, "softplus", softplus.beta, softplus.threshold)
+def _named(call: Call[Node]) -> Activation[Node] | None:
+    """Returns the activation that a call of a function of PyTorch computes; None for any other call."""
+    match call:
+        case Hardswish(x) | Hardsigmoid(x) | Mish(x) | LogSigmoid(x):
+            return Activation(x, type(call).__name__.lower())
+        case Celu(x, alpha):
+            return with_numbers(x, "celu", alpha)
+        case Softplus(x, beta, threshold):
+            return with_numbers(x, "softplus", beta, threshold)
     return None
 
 
@@ -204,12 +200,13 @@ def _number(program: ExportedProgram, value: Node | float) -> float | None:
 PASS = GraphPass(
     "written_activations",
     Stage.LOWERED,
-    _run,
+    roots=(*_NAMED, DivScalar, DivTensor, MulScalar, MulTensor, SubTensor),
+    rewrite=_rewrite,
     reference=(
         "makes an activation that ExecuTorch decomposes (`hardswish`, `hardsigmoid`, `mish`, `softplus`, `celu`, "
         "`logsigmoid`), or that a model writes as several calls (such as "
         "`x * torch.sigmoid(x)` or `x * F.relu6(x + 3) / 6`), one call: `rules_executorch::activation.out`"
     ),
     after=("constants", "quantized_tables"),
-    preserved=tuple(one.overload() for one in (Celu, Hardsigmoid, Hardswish, LogSigmoid, Mish, Softplus)),
+    preserved=tuple(one.overload() for one in _NAMED),
 )

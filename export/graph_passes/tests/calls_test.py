@@ -11,7 +11,7 @@ from absl.testing import absltest, parameterized
 from executorch.exir.dialects._ops import ops
 
 from export.graph_passes import calls, normal_form
-from export.graph_passes.call import Call
+from export.graph_passes.call import Call, first
 
 _DIMS = ("dim", "dim0", "dim1", "dims")
 _LISTS_OF_CONVOLUTIONS = ("stride", "padding", "dilation", "output_padding")
@@ -157,6 +157,22 @@ class CallsTest(parameterized.TestCase):
         for other in (x, None, 1, [node], graph.graph.output((node,))):
             self.assertIsNone(calls.Relu.of(other))
         self.assertEqual(calls.Relu.of(node), calls.Relu(x))
+
+    def test_first(self) -> None:
+        graph = _Graph()
+        node = graph.call(ops.edge.aten.relu.default, (graph.tensor(),), {})
+        self.assertIsInstance(first((calls.Sigmoid, calls.Relu), node), calls.Relu)
+        self.assertIsNone(first((calls.Sigmoid, calls.Neg), node))
+
+    def test_before(self) -> None:
+        graph = _Graph()
+        x = graph.tensor()
+        views = [x]
+        for _ in range(2):
+            views.append(graph.call(ops.edge.aten.view_copy.default, (views[-1], [4]), {}))
+        for view in views:
+            self.assertIs(calls.ViewCopy.before(view), x)
+        self.assertIs(calls.Relu.before(views[-1]), views[-1])
 
     def test_each(self) -> None:
         class Model(torch.nn.Module):

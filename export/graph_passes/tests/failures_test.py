@@ -4,35 +4,44 @@ from __future__ import annotations
 
 import contextlib
 import json
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator
 from typing import Any
 from unittest import mock
 
-import torch
 from absl.testing import absltest
 from torch.export import ExportedProgram
+from torch.fx import Node
 
 from diagnostics.errors import InputError, Location
 from export.exporter import Exported
 from export.graph_passes import graphs, normal_form, passes, report
-from export.graph_passes.graph_pass import Change, GraphPass, Sites, Stage
+from export.graph_passes.call import Call
+from export.graph_passes.calls import DivTensor, Exp, MulTensor, Neg
+from export.graph_passes.graph_pass import Change, GraphPass, Rewrite, Sites, Stage
 from export.graph_passes.tests.pass_test_case import PassTestCase, model_file
 
-_MUL = graphs.EDGE.aten.mul.Tensor
-_NEG = graphs.EDGE.aten.neg.default
+
+def _pass(name: str, root: type[Call[Any]], rewrite: Rewrite, stage: Stage = Stage.LOWERED) -> GraphPass:
+    return GraphPass(name, stage, roots=(root,), rewrite=rewrite, reference="")
 
 
-def _with_unknown_arguments(target: Any) -> Callable[[ExportedProgram, Sites], Sequence[Change]]:
-    """A pass after which ExecuTorch fails: gives calls of an operator arguments that the operator does not have."""
+def _give_unknown_arguments(_: ExportedProgram, node: Node, __: object) -> Change:
+    """Gives a call arguments that the operator does not have, so that ExecuTorch fails after the pass."""
+    node.args = (*node.args, 1, 2, 3)
+    return Change(node, "arguments that there are not")
 
-    def run(program: ExportedProgram, sites: Sites) -> list[Change]:
-        changes = []
-        for call in sites.calls(target):
-            call.args = (*call.args, 1, 2, 3)
-            changes.append(Change.of(call, "arguments that there are not"))
-        return changes
 
-    return run
+def _negate_twice(_: ExportedProgram, node: Node, exp: Exp[Node]) -> Change:
+    source = Neg(exp.input).insert(node, graphs.value(node))
+    return Change(node, "negated twice", Exp(Neg(source).insert(node, graphs.value(node))))
+
+
+def _see(_: ExportedProgram, node: Node, __: object) -> Change:
+    return Change(node, "seen")
+
+
+def _raise(_: ExportedProgram, node: Node, __: object) -> Change:
+    raise ValueError(f"no {node.name}")
 
 
 class FailuresTest(PassTestCase):
@@ -42,17 +51,8 @@ class FailuresTest(PassTestCase):
     )
 
     @contextlib.contextmanager
-    def _passes(
-        self,
-        *named: tuple[str, Callable[[ExportedProgram, Sites], Sequence[Change]]],
-        exported: Sequence[tuple[str, Callable[[ExportedProgram, Sites], Sequence[Change]]]] = (),
-        is_run: bool = True,
-    ) -> Iterator[None]:
+    def _passes(self, *found: GraphPass, is_run: bool = True) -> Iterator[None]:
         """Has these passes only, after each of which the graph is run if it can be."""
-        found = [
-            *(GraphPass(name, Stage.EXPORTED, run, reference="") for name, run in exported),
-            *(GraphPass(name, Stage.LOWERED, run, reference="") for name, run in named),
-        ]
         with (
             mock.patch.object(passes, "PASSES", found),
             mock.patch.object(passes, "_GROUPS", {"all": frozenset(one.name for one in found)}),
@@ -66,21 +66,18 @@ class FailuresTest(PassTestCase):
         return [(found, where.line) for found, where in places if isinstance(where, Location)]
 
     def test_one_call_stays_as_it_was(self) -> None:
-        def negated_twice(program: ExportedProgram, sites: Sites) -> list[Change]:
-            """Writes products as those of the negated, and fails in the middle of one."""
-            changes = []
-            for call in sites.calls(_MUL):
-                source, factor = call.args
-                # Each of the two steps alone makes the program wrong.
-                call.args = (graphs.insert_call(call, _NEG, (source,), graphs.value(source)), factor)
-                if graphs.number(program, factor) == 3:
-                    raise IndexError("of threes")
-                negated = graphs.insert_call(call.next, _NEG, (call,), graphs.value(call))
-                call.replace_all_uses_with(negated, lambda user, negated=negated: user is not negated)
-                changes.append(Change.of(call, "negated twice"))
-            return changes
+        def negate_twice(program: ExportedProgram, node: Node, product: MulTensor[Node]) -> Change:
+            """Writes a product as the one of the negated, and fails in the middle."""
+            # Each of the two steps alone makes the program wrong.
+            source = Neg(product.input).insert(node, graphs.value(product.input))
+            product.replace(input=source).write(node)
+            if graphs.number(program, product.other) == 3:
+                raise IndexError("of threes")
+            negated = Neg(node).insert(node.next, graphs.value(node))
+            node.replace_all_uses_with(negated, lambda user: user is not negated)
+            return Change(node, "negated twice")
 
-        with self._passes(("negated_twice", negated_twice)):
+        with self._passes(_pass("negated_twice", MulTensor, negate_twice)):
             exported = self.export(self._SOURCE, ["all"], strict=False)
         self.check_values(exported)
         self.assertIn("aten::neg.out", self.calls(exported))
@@ -99,18 +96,15 @@ class FailuresTest(PassTestCase):
         self.assertEqual(of_pass["failures"], [{"at": f"{self.folder}/model.py:13:1", "found": found}])
 
     def test_without_a_call(self) -> None:
-        def lost(program: ExportedProgram, sites: Sites) -> list[Change]:
-            for call in sites.calls(_MUL):
-                call.args = call.args[::-1]
+        def lost(_: ExportedProgram, sites: Sites) -> list[Change]:
+            for node, _product in MulTensor.each(sites):
+                node.args = node.args[::-1]
             raise KeyError("nothing")
 
-        def counts(program: ExportedProgram, sites: Sites) -> list[Change]:
-            return [Change.of(call, "counted") for call in sites.calls(_MUL)]
-
-        with self._passes(("counts", counts), ("lost", lost)):
+        with self._passes(_pass("sees", MulTensor, _see), GraphPass("lost", Stage.LOWERED, run=lost, reference="")):
             exported = self.export(self._SOURCE, ["all"], strict=False)
         self.check_values(exported)
-        self.assertEqual(self.changes(exported, "counts"), ["counted"] * 3)
+        self.assertEqual(self.changes(exported, "sees"), ["seen"] * 3)
         self.assertEqual(
             self._lines(exported), [("the graph pass lost raised KeyError in forward(): 'nothing'", mock.ANY)]
         )
@@ -120,13 +114,7 @@ class FailuresTest(PassTestCase):
 
     def test_everywhere(self) -> None:
         """A pass that fails at more calls than one may is left out."""
-
-        def fails(program: ExportedProgram, sites: Sites) -> list[Change]:
-            for call in sites.calls(_MUL):
-                raise ValueError(f"no {call.name}")
-            return []
-
-        with self._passes(("fails", fails)):
+        with self._passes(_pass("fails", MulTensor, _raise)):
             self.assertLen(self.export(self._SOURCE, ["all"], strict=False).warnings, 3)
             with mock.patch.object(passes, "_MOST_FAILURES", 2):
                 exported = self.export(self._SOURCE, ["all"], strict=False)
@@ -138,12 +126,11 @@ class FailuresTest(PassTestCase):
     def test_broken_graph(self) -> None:
         """A pass that leaves a graph that is none has raised."""
 
-        def out_of_order(program: ExportedProgram, sites: Sites) -> list[Change]:
-            first, *_, last = graphs.calls(program, _MUL)
-            first.args = (last, first.args[1])
-            return [Change.of(first, "broken")]
+        def out_of_order(_: ExportedProgram, node: Node, product: MulTensor[Node]) -> Change:
+            product.replace(input=node.next).write(node)
+            return Change(node, "broken")
 
-        with self._passes(("out_of_order", out_of_order)):
+        with self._passes(_pass("out_of_order", MulTensor, out_of_order)):
             exported = self.export(self._SOURCE, ["all"], strict=False)
         self.check_values(exported)
         self.assertIn(
@@ -151,16 +138,8 @@ class FailuresTest(PassTestCase):
         )
 
     def test_executorch_fails_behind_a_pass(self) -> None:
-        def good(program: ExportedProgram, sites: Sites) -> list[Change]:
-            changes = []
-            for call in sites.calls(graphs.EDGE.aten.exp.default):
-                call.args = (graphs.insert_call(call, _NEG, call.args, graphs.value(call)),)
-                call.args = (graphs.insert_call(call, _NEG, call.args, graphs.value(call)),)
-                changes.append(Change.of(call, "negated twice"))
-            return changes
-
-        bad = _with_unknown_arguments(_MUL)
-        with self._passes(("a_good", good), ("b_bad", bad), ("c_good", good), is_run=False):
+        good = [_pass(name, Exp, _negate_twice) for name in ("a_good", "c_good")]
+        with self._passes(good[0], _pass("b_bad", MulTensor, _give_unknown_arguments), good[1], is_run=False):
             exported = self.export(self._SOURCE, ["all"], strict=False)
             with self.assertRaises(InputError):
                 self.export(self._SOURCE, ["all"], strict=True)
@@ -174,22 +153,13 @@ class FailuresTest(PassTestCase):
         self.assertSequenceEqual(exported.warnings[0].details, places)
 
     def test_executorch_fails_behind_a_pass_before_its_lowering(self) -> None:
-        def good(program: ExportedProgram, sites: Sites) -> list[Change]:
-            changes = []
-            for call in sites.calls(torch.ops.aten.mul.Tensor):
-                # Another operator of the same results, which shows in the program.
-                call.target = torch.ops.aten.div.Tensor
-                call.args = (call.args[0], 1 / call.args[1])
-                changes.append(Change.of(call, "divides"))
-            return changes
+        def divide(_: ExportedProgram, node: Node, product: MulTensor[Any]) -> Change:
+            """Writes another operator of the same results, which shows in the program."""
+            return Change(node, "divides", DivTensor(product.input, 1 / product.other))
 
-        bad = _with_unknown_arguments(torch.ops.aten.exp.default)
-
-        def lowered(program: ExportedProgram, sites: Sites) -> list[Change]:
-            return [Change.of(call, "seen") for call in sites.calls(graphs.EDGE.aten.div.Tensor)]
-
-        before = [("a_good", good), ("b_bad", bad), ("c_good", good)]
-        with self._passes(("lowered", lowered), exported=before, is_run=False):
+        good = [_pass(name, MulTensor, divide, Stage.EXPORTED) for name in ("a_good", "c_good")]
+        bad = _pass("b_bad", Exp, _give_unknown_arguments, Stage.EXPORTED)
+        with self._passes(good[0], bad, good[1], _pass("lowered", DivTensor, _see), is_run=False):
             exported = self.export(self._SOURCE, ["all"], strict=False)
             with self.assertRaises(InputError):
                 self.export(self._SOURCE, ["all"], strict=True)
@@ -203,11 +173,7 @@ class FailuresTest(PassTestCase):
 
     def test_sizes_that_depend_on_data(self) -> None:
         """PyTorch lowers a method again, whose sizes depend on data."""
-
-        def good(program: ExportedProgram, sites: Sites) -> list[Change]:
-            return [Change.of(call, "seen") for call in sites.calls(torch.ops.aten.exp.default)]
-
-        bad = _with_unknown_arguments(graphs.EDGE.aten.exp.default)
+        good = _pass("good", Exp, _see, Stage.EXPORTED)
         source = model_file(
             """
             count, factor = counts.tolist()
@@ -219,19 +185,15 @@ class FailuresTest(PassTestCase):
             "torch.tensor([2, 3])",
             takes="x, counts",
         )
-        with self._passes(("bad", bad), exported=[("good", good)], is_run=False):
+        with self._passes(good, _pass("bad", Exp, _give_unknown_arguments), is_run=False):
             exported = self.export(source, ["all"], strict=False)
         self.check_values(exported)
         self.assertRegex(self._lines(exported)[0][0], "ExecuTorch raised .* after the graph pass bad: ")
 
     def test_executorch_fails_without_passes(self) -> None:
         """What no pass is to blame for is reported as before, once."""
-
-        def counts(program: ExportedProgram, sites: Sites) -> list[Change]:
-            return [Change.of(call, "counted") for call in sites.calls(_MUL)]
-
         refused = model_file("return None", "torch.rand(2)", takes="x")
-        with self._passes(("counts", counts)), self.assertRaises(InputError) as caught:
+        with self._passes(_pass("sees", MulTensor, _see)), self.assertRaises(InputError) as caught:
             self.export(refused, ["all"], strict=False)
         self.assertNotIn("graph pass", str(caught.exception))
 
@@ -251,17 +213,8 @@ class FailuresTest(PassTestCase):
         )
 
     def test_strict(self) -> None:
-        for stage, target in (
-            (Stage.EXPORTED, torch.ops.aten.mul.Tensor),
-            (Stage.LOWERED, _MUL),
-        ):
-
-            def run(program: ExportedProgram, sites: Sites, target: Any = target) -> list[Change]:
-                for call in sites.calls(target):
-                    raise ValueError(f"no {call.name}")
-                return []
-
-            failing = GraphPass("views", stage, run, reference="")
+        for stage in Stage:
+            failing = _pass("views", MulTensor, _raise, stage)
             with mock.patch.object(passes, "PASSES", (failing,)), self.assertRaises(InputError) as caught:
                 self.export(self._SOURCE, ["views"])
             (finding,) = caught.exception.findings

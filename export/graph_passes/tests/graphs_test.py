@@ -1,4 +1,4 @@
-"""Tests of what passes share: new constants."""
+"""Tests of what passes share: new constants, and the loop over calls."""
 
 from __future__ import annotations
 
@@ -8,8 +8,12 @@ from executorch.exir import EdgeCompileConfig, to_edge_transform_and_lower
 from executorch.exir.tensor import dim_order_from_stride
 from torch import nn
 from torch.export import ExportedProgram
+from torch.fx import Node
 
 from export.graph_passes import graphs
+from export.graph_passes.call import Call
+from export.graph_passes.calls import Exp, Neg, Relu, Sigmoid
+from export.graph_passes.graph_pass import Change, Sites
 
 
 def _lowered(module: nn.Module, *inputs: object) -> ExportedProgram:
@@ -91,6 +95,64 @@ class AddConstantTest(absltest.TestCase):
             tensor = torch.rand(4)
             torch.testing.assert_close(graphs.constant(program, graphs.add_constant(program, "new", tensor)), tensor)
             torch.testing.assert_close(program.module()(*inputs), module(*inputs))
+
+
+class _Chain(nn.Module):
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        return torch.exp(torch.neg(torch.relu(torch.neg(x))))
+
+
+def _exported(module: nn.Module, *inputs: object) -> ExportedProgram:
+    return torch.export.export(module, inputs)
+
+
+class RewriteTest(absltest.TestCase):
+    def _names(self, program: ExportedProgram) -> list[str]:
+        graphs.finish(program)
+        return [
+            graphs.name_of(node).removeprefix("aten::") for node in program.graph.nodes if node.op == "call_function"
+        ]
+
+    def test_by_a_call_and_by_a_node(self) -> None:
+        def rewrite(_: ExportedProgram, node: Node, call: Neg[Node] | Relu[Node]) -> Change | None:
+            if isinstance(call, Relu):
+                return Change(node, "a function made another one", Sigmoid(call.input))
+            return Change(node, "no negation", call.input)
+
+        for export in (_exported, _lowered):
+            program = export(_Chain(), torch.rand(3))
+            sites = Sites(program)
+            changes = sites.rewrite((Relu, Neg), rewrite)
+            self.assertEqual(
+                [one.what for one in changes], ["no negation", "a function made another one", "no negation"]
+            )
+            self.assertIsNone(sites.current)
+            self.assertEqual(self._names(program), ["sigmoid", "exp"])
+            x = torch.rand(3)
+            torch.testing.assert_close(program.module()(x), torch.exp(torch.sigmoid(x)))
+
+    def test_calls_that_are_left_out_or_gone(self) -> None:
+        seen: list[str] = []
+
+        def remove_next(program: ExportedProgram, node: Node, call: Call[Node]) -> Change | None:
+            seen.append(node.name)
+            for user in [one for one in node.users if Neg.of(one)]:
+                graphs.replace(user, node)
+            return None
+
+        program = _exported(_Chain(), torch.rand(3))
+        self.assertEmpty(Sites(program, left_out=("neg",)).rewrite((Exp, Neg, Relu), remove_next))
+        self.assertEqual(seen, ["relu", "exp"])
+
+    def test_the_current_call_is_known_if_a_rewrite_raises(self) -> None:
+        def fail_at_relu(_: ExportedProgram, node: Node, call: Call[Node]) -> None:
+            if isinstance(call, Relu):
+                raise ValueError(node.name)
+
+        sites = Sites(_exported(_Chain(), torch.rand(3)))
+        with self.assertRaisesRegex(ValueError, "relu"):
+            sites.rewrite((Exp, Neg, Relu), fail_at_relu)
+        self.assertEqual(str(sites.current), "relu")
 
 
 if __name__ == "__main__":

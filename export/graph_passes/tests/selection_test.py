@@ -74,7 +74,7 @@ class OrderTest(absltest.TestCase):
 
     def test_no_order(self) -> None:
         def named(name: str, *after: str, stage: Stage = Stage.LOWERED) -> GraphPass:
-            return GraphPass(name, stage, lambda *_: [], reference="", after=after)
+            return GraphPass(name, stage, reference="", after=after)
 
         for wrong, message in (
             ([named("a", "b"), named("b", "a")], r"no order has a, b after .* no such passes: \[\]"),

@@ -13,6 +13,7 @@ from export.graph_passes import graphs, packing, passes
 from export.graph_passes.calls import (
     QuantizedConvolution,
     QuantizedLinear,
+    Relu,
 )
 from export.graph_passes.tests.pass_test_case import (
     QUANTIZER,
@@ -148,7 +149,7 @@ class QuantizedTest(PassTestCase):
             compile_config=EdgeCompileConfig(_check_ir_validity=False),
         )
         program = edge.exported_program()
-        relu = next(graphs.calls(program, graphs.EDGE.aten.relu.default))
+        relu = next(node for node, _ in Relu.each(program.graph.nodes))
         source = relu.args[0]
         assert isinstance(source, torch.fx.Node)
         padded = torch.nn.functional.pad(graphs.value(source), (0, 1))
