@@ -8,6 +8,7 @@ a computation, when the strides are those of the program.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import torch
@@ -76,18 +77,24 @@ class _Storage(TensorSpec):  # type: ignore[misc]  # ExecuTorch has no types.
         return size + -size % int(self.alignment)
 
 
-class Planning(MemoryPlanningPass):  # type: ignore[misc]  # ExecuTorch has no types.
+@dataclass
+class Planning:
     """Plans memory for tensors with usual dim orders.
 
     ExecuTorch's dim order of a tensor of the sizes [1, 1, 9, 9] and the strides (81, 1, 9, 1) is (0, 2, 1, 3), although
     the memory is contiguous. Views, kernels and callers expect the contiguous order.
+
+    Attributes:
+        planning_pass: ExecuTorch's pass, which gives each tensor a place.
     """
+
+    planning_pass: MemoryPlanningPass
 
     def run(self, graph_module: GraphModule, graph_signature: ExportGraphSignature | None = None) -> PassResult:
         for spec in _specs(graph_module):
             spec.dim_order = usual_dim_order(spec.shape, spec.dim_order)
         _make_room_for_views(graph_module)
-        planned: PassResult = super().run(graph_module, graph_signature)
+        planned: PassResult = self.planning_pass.run(graph_module, graph_signature)
         return planned
 
 
