@@ -8,7 +8,7 @@ def executorch_python_library(
         program,
         deps = [],
         imports = [],
-        python_deps = [],
+        python_deps = None,
         linkopts = [],
         data = [],
         visibility = None,
@@ -34,8 +34,8 @@ def executorch_python_library(
       deps: libraries that register operators: `executorch_generated_lib`, such as the `<name>_lib` of an `executorch_model`, or any
         C++ library; and the libraries of backends, such as `//runtime:backend_xnnpack`.
       imports: folders for the import path of Python, as in `py_library`.
-      python_deps: Python libraries of the module: NumPy, as a target of your workspace. Default: none, for an environment that
-        has NumPy.
+      python_deps: Python libraries of the module: NumPy of your workspace, such as `["@pip//numpy"]`, or none for an environment that
+        has NumPy. Default: the NumPy of the packages for exports.
       linkopts: options for the linker.
       data: runfiles of the library.
       visibility: visibility of all targets.
@@ -66,6 +66,6 @@ def executorch_python_library(
         srcs = [name + ".py"],
         data = [":" + name + FILES_SUFFIX],
         imports = imports,
-        deps = python_deps,
+        deps = [Label("@executorch_python//:numpy")] if python_deps == None else python_deps,
         **common
     )

@@ -173,7 +173,9 @@ def _function(plan: ExecutionPlan, first: str, indent: str) -> str:
 def _type(value: Value, *, is_input: bool = False) -> str:
     if not isinstance(value, Tensor):
         return type(value).__name__ if value is not None else "None"
-    array = f"NDArray[numpy.{_dtype(value).replace('bool', 'bool_')}]" if _dtype(value) != "bfloat16" else "NDArray[Any]"
+    array = (
+        f"NDArray[numpy.{_dtype(value).replace('bool', 'bool_')}]" if _dtype(value) != "bfloat16" else "NDArray[Any]"
+    )
     return f"{array} | Dlpack" if is_input else array
 
 

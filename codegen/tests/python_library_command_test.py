@@ -64,9 +64,7 @@ class PythonLibraryCommandTest(case.TestCase):
     def test_names(self) -> None:
         method = Method([Call("aten::add", (_X, _OUT))], inputs=(_X,), outputs=(_OUT,), memory=(24,))
         methods = dict.fromkeys(("class", "set_threads", "_run", "a-b", "good"), method)
-        self.assert_refused(
-            lambda: self._write(methods, "my-model"), *["no-python-name //app:my-model"] * 5
-        )
+        self.assert_refused(lambda: self._write(methods, "my-model"), *["no-python-name //app:my-model"] * 5)
 
     def test_dtype_that_numpy_lacks(self) -> None:
         out = Tensor(_COMPLEX_HALF, (0,), (2,), place=(1, 0))

@@ -12,6 +12,7 @@ GUIDES = (
     "docs/delegates.md",
     "docs/first_operator.md",
     "docs/own_kernel.md",
+    "docs/python_library.md",
 )
 _FENCE = re.compile(
     r"^(?P<indent> *)(?P<fence>`{3,})(?P<language>\w*)\n(?P<text>.*?)^(?P=indent)(?P=fence)$", re.DOTALL | re.MULTILINE

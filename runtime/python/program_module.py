@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import ctypes
+import operator
 import os
 import struct
 import threading
@@ -88,13 +89,13 @@ class _Tensor:
     def put(self, where: str, value: Any, numbers: list[int]) -> Any:
         """Adds the address and the sizes of an array to the numbers of a call. Returns the array, which has to stay."""
         array = value if isinstance(value, numpy.ndarray) else self._imported(where, value)
-        if array.dtype != self._dtype or array.shape != self._sizes:
-            self._check(where, array)
+        sizes = array.shape
+        if array.dtype != self._dtype or not (sizes == self._sizes or self._are_possible(sizes)):
+            raise self._wrong(where, array)
         if not self._is_usable(array):
             ordered = numpy.array(array.transpose(self._dim_order), self._dtype, order="C")
             array = ordered.transpose(sorted(range(len(self._dim_order)), key=self._dim_order.__getitem__))
-        numbers.append(array.__array_interface__["data"][0])
-        numbers += array.shape
+        numbers += array.ctypes.data, *sizes
         return array
 
     def _imported(self, where: str, value: Any) -> Any:
@@ -108,30 +109,29 @@ class _Tensor:
                 "See: docs/errors.md#wrong-input"
             ) from error
 
-    def _check(self, where: str, array: Any) -> None:
-        found = f"expected {self}; got {array.dtype} [{', '.join(map(str, array.shape))}]"
+    def _are_possible(self, sizes: tuple[int, ...]) -> bool:
+        return self._is_dynamic and len(sizes) == len(self._sizes) and all(map(operator.le, sizes, self._sizes))
+
+    def _wrong(self, where: str, array: Any) -> Exception:
+        found = f"{where}: expected {self}; got {array.dtype} [{', '.join(map(str, array.shape))}].\n\n"
         if array.dtype != self._dtype:
-            raise TypeError(
-                f"{where}: {found}.\n\n"
-                "Likely cause: NumPy makes float64 and int64 of Python's numbers, and float64 of random numbers.\n"
+            return TypeError(
+                found + "Likely cause: NumPy makes float64 and int64 of Python's numbers, and float64 of random numbers.\n"
                 f'Fix: give x.astype("{self._name}").\n'
                 "See: docs/errors.md#wrong-input"
             )
-        same_rank = len(array.shape) == len(self._sizes)
-        if not (self._is_dynamic and same_rank and all(map(int.__le__, array.shape, self._sizes))):
-            raise ValueError(
-                f"{where}: {found}.\n\n"
-                "Likely cause: a dimension is missing, such as that of the batch, or the program is for other sizes.\n"
-                "Fix: give an array of these sizes; for other sizes, export with get_dynamic_shapes() of the model file.\n"
-                "See: docs/errors.md#wrong-input"
-            )
+        return ValueError(
+            found + "Likely cause: a dimension is missing, such as that of the batch, or the program is for other sizes.\n"
+            "Fix: give an array of these sizes; for other sizes, export with get_dynamic_shapes() of the model file.\n"
+            "See: docs/errors.md#wrong-input"
+        )
 
     def _is_usable(self, array: Any) -> bool:
         """Returns whether the program can read the memory of an array."""
-        flags = array.flags
-        if self._is_written or not flags.aligned:
+        if self._is_written or not array.flags.aligned:
             return False
-        return bool(flags.c_contiguous if self._is_contiguous else array.transpose(self._dim_order).flags.c_contiguous)
+        ordered = array if self._is_contiguous else array.transpose(self._dim_order)
+        return bool(ordered.flags.c_contiguous)
 
     def take(self, program: _Program, numbers: Sequence[int], *, copy: bool) -> Any:
         """Returns the array of a result."""

@@ -7,7 +7,8 @@ load("//rules/private/actions:codegen.bzl", "CODEGEN_EXEC_GROUPS", "codegen_args
 load("//rules/private/actions:dynamic_libraries.bzl", "dynamic_libraries")
 load("//rules/private/actions:label_text.bzl", "label_text")
 load("//rules/private/providers:et_program_info.bzl", "program_of")
-load("//rules/private/toolchains:find_runtime.bzl", "use_runtime")
+load("//rules/private/toolchains:find_runtime.bzl", "find_runtime", "use_runtime")
+load("//rules/private/toolchains:runfiles_path.bzl", "runfiles_path")
 load(":registrations.bzl", "check_registrations", "registrations_aspect")
 
 visibility(["//rules/..."])
@@ -54,8 +55,13 @@ def _executorch_python_extension_impl(ctx):
         if name.startswith(_PRIVATE):
             name = "lib" + key + name.removeprefix(_PRIVATE)
         copies[library] = ctx.actions.declare_file(folder + name)
-    program = ctx.actions.declare_file(folder + module + ".pte")
-    ctx.actions.symlink(output = program, target_file = info.program)
+    links = {folder + module + ".pte": info.program}
+    for license in find_runtime(ctx).licenses.to_list() + [ctx.file._license]:
+        links[folder + "licenses/" + runfiles_path(ctx.workspace_name, license)] = license
+    linked = []
+    for name, file in links.items():
+        linked.append(ctx.actions.declare_file(name))
+        ctx.actions.symlink(output = linked[-1], target_file = file)
     args = codegen_args(ctx, "python_library")
     args.add(label, format = "--label=%s")
     args.add(info.program, format = "--program=%s")
@@ -75,7 +81,7 @@ def _executorch_python_extension_impl(ctx):
         progress_message = "Writing the Python library %{label}",
     )
     report = check_registrations(ctx, ctx.attr.deps, info.program, ctx.attr.program.label)
-    files = [ctx.outputs.stub, program] + copies.values()
+    files = [ctx.outputs.stub] + linked + copies.values()
     return [
         DefaultInfo(
             files = depset(files),
@@ -116,6 +122,10 @@ executorch_python_extension = rule(
         ),
         "_base": attr.label(
             default = "//runtime/python:program_module.py",
+            allow_single_file = True,
+        ),
+        "_license": attr.label(
+            default = "//:LICENSE",
             allow_single_file = True,
         ),
         "_library": attr.label(
