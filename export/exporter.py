@@ -53,6 +53,7 @@ def export(
     graph_passes: Sequence[str] = (),
     strict_passes: bool = False,
     alloc_graph_input: bool = True,
+    external_weights: bool = False,
     with_check: bool = True,
     with_etrecord: bool = False,
 ) -> Exported:
@@ -68,6 +69,7 @@ def export(
         strict_passes: whether an exception in a graph pass ends the export. If not, the call that the pass was
             rewriting stays unchanged, and `warnings` of the result has the failure.
         alloc_graph_input: whether memory is planned for inputs, into which the runtime copies them.
+        external_weights: whether the constants become a file of their own.
         with_check: whether to run the program on the samples before it is returned.
         with_etrecord: whether to make an ETRecord, too.
     Raises:
@@ -80,6 +82,7 @@ def export(
         loaded = model_file.load(model, entry_point, import_paths, rule="executorch_program")
         lowerings = lowering.read(loaded, backends, quantize)
         config = lowering.edge_compile_config(loaded)
+        planning_pass = lowering.memory_planning_pass(loaded, alloc_graph_input=alloc_graph_input)
     # Samples are recorded before the export, which may change the module.
     with phases.phase("samples"):
         recorded = {method.name: samples.record(method) for method in loaded.methods}
@@ -99,7 +102,8 @@ def export(
             config,
             selected,
             strict_passes=strict_passes,
-            alloc_graph_input=alloc_graph_input,
+            planning_pass=planning_pass,
+            external_weights=external_weights,
             with_check=with_check,
             with_etrecord=with_etrecord,
         )

@@ -24,6 +24,9 @@ from export.process.preloaded import Preloaded
 
 _PROGRAM = flags.DEFINE_string("program", None, "Where to write the program (.pte).")
 _SAMPLES = flags.DEFINE_string("samples", None, "Where to write sample inputs and eager outputs (.ptd).")
+_WEIGHTS = flags.DEFINE_string(
+    "weights", None, "Where to write the constants (.ptd). Without this flag, the program has its constants."
+)
 _BACKENDS = flags.DEFINE_multi_string(
     "backend", [], "Name of a recipe that lowers to a backend. May be given several times: the first takes first."
 )
@@ -69,7 +72,7 @@ _EXPORTER = "export.exporter"
 # files of a model first have the package's name. Their import registers nothing with PyTorch, and starts no thread.
 MODULES_OF_TRANSFORMERS = ("transformers.models.auto.configuration_auto", "scipy.optimize")
 
-_OUTPUTS = (_PROGRAM, _SAMPLES, _REPORT, _REPORT_JSON, _PASSES, _PASSES_JSON, _ORIGINS, _ETRECORD, _TIMES)
+_OUTPUTS = (_PROGRAM, _SAMPLES, _WEIGHTS, _REPORT, _REPORT_JSON, _PASSES, _PASSES_JSON, _ORIGINS, _ETRECORD, _TIMES)
 
 
 def _export(
@@ -96,12 +99,14 @@ def _export(
         graph_passes=[] if _GRAPH_PASSES.value == [""] else _GRAPH_PASSES.value,
         strict_passes=_STRICT_PASSES.value,
         alloc_graph_input=_ALLOC_GRAPH_INPUT.value,
+        external_weights=bool(_WEIGHTS.value),
         with_check=_CHECK_PROGRAM.value,
         with_etrecord=bool(_ETRECORD.value),
     )
     contents = (
         done.pte,
         done.ptd,
+        done.weights,
         delegation.as_text(done.delegations).encode(),
         delegation.as_json(done.delegations).encode(),
         passes_report.as_text(done.graph_passes, done.checked).encode(),

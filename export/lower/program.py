@@ -15,6 +15,7 @@ from executorch.exir import (
     ExecutorchProgramManager,
     to_edge_transform_and_lower,
 )
+from executorch.exir.passes import MemoryPlanningPass
 from torch.export import ExportedProgram
 from torch.utils import _pytree as pytree
 
@@ -29,7 +30,7 @@ from export.graph_passes.report import PassReport
 from export.graph_passes.rewrites import recurrent
 from export.graph_passes.snapshot import Snapshot
 from export.graph_passes.wrong_program import WrongProgramError
-from export.lower import lowering_failure, mutable_operators, qualcomm, repeated_work
+from export.lower import lowering_failure, mutable_operators, qualcomm, repeated_work, weights
 from export.lower.decompositions import DECOMPOSITIONS
 from export.lower.lowering import Lowering
 from export.lower.tracing import trace
@@ -64,6 +65,7 @@ class Program:
         error_growth: for each method, the factor by which its rounding errors exceed those of PyTorch.
         origins: the lines of Python behind the instructions, as JSON.
         etrecord: the ETRecord; None if not requested.
+        weights: the bytes of the file with the constants; None if the program has its constants.
     """
 
     pte: bytes
@@ -74,6 +76,7 @@ class Program:
     error_growth: Mapping[str, float]
     origins: bytes
     etrecord: bytes | None
+    weights: bytes | None
 
 
 @dataclass(frozen=True)
@@ -105,7 +108,8 @@ def build(
     graph_passes: Sequence[GraphPass] = (),
     *,
     strict_passes: bool = False,
-    alloc_graph_input: bool = True,
+    planning_pass: MemoryPlanningPass | None = None,
+    external_weights: bool = False,
     with_check: bool = True,
     with_etrecord: bool = False,
 ) -> Program:
@@ -119,7 +123,8 @@ def build(
         config: the config of the edge dialect.
         graph_passes: the graph passes, which prepare the graphs for kernels.
         strict_passes: whether an exception in a graph pass ends the export.
-        alloc_graph_input: whether memory is planned for inputs.
+        planning_pass: plans the memory. Default: ExecuTorch's pass with its defaults.
+        external_weights: whether the constants become a file of their own.
         with_check: whether to run the program on the samples before it is returned.
         with_etrecord: whether to make an ETRecord, too.
     Raises:
@@ -147,7 +152,8 @@ def build(
             for_qualcomm,
             subjects,
             strict=strict_passes,
-            alloc_graph_input=alloc_graph_input,
+            planning_pass=planning_pass,
+            external_weights=external_weights,
             with_etrecord=with_etrecord,
         )
         program, failures = passes.emit(graph_passes, attempts, strict=strict_passes)
@@ -196,7 +202,8 @@ class _Attempts:
         for_qualcomm: the compile specs of Qualcomm's backend, for each method that has the backend.
         subjects: what the program is compared with; empty for no check.
         strict: whether an exception in a pass ends the export.
-        alloc_graph_input: whether memory is planned for inputs.
+        planning_pass: plans the memory. Default: ExecuTorch's pass with its defaults.
+        external_weights: whether the constants become a file of their own.
         with_etrecord: whether to make an ETRecord, too.
         latest: the report of a pass on a method in the latest attempt with the pass, by the names of both.
     """
@@ -209,7 +216,8 @@ class _Attempts:
     subjects: Sequence[Subject]
     _: KW_ONLY
     strict: bool
-    alloc_graph_input: bool
+    planning_pass: MemoryPlanningPass | None
+    external_weights: bool
     with_etrecord: bool
     latest: dict[tuple[str, str], PassReport] = field(default_factory=dict)
     _snapshots: Sequence[Snapshot] = ()
@@ -233,12 +241,13 @@ class _Attempts:
         }
         reports = {name: [*lowered.reports[name], *of_passes[name]] for name in of_passes}
         with phases.phase("to_executorch"):
-            executorch, emissions = emit(lowered.edge, alloc_graph_input=self.alloc_graph_input)
+            executorch, emissions = emit(lowered.edge, self.planning_pass)
         with phases.phase("check"):
             subjects = [replace(one, original=lowered.originals.get(one.method.name)) for one in self.subjects]
             checked = check.check(executorch, emissions, subjects, strict=self.strict)
+        separated = weights.separate(executorch, emissions) if self.external_weights else None
         return Program(
-            bytes(executorch.buffer),
+            separated.pte if separated else bytes(executorch.buffer),
             written,
             delegations,
             reports,
@@ -246,6 +255,7 @@ class _Attempts:
             growth,
             origins.as_json(emissions),
             etrecord.serialize(executorch, self.methods[0]) if self.with_etrecord else None,
+            separated.ptd if separated else None,
         )
 
     def _lower(self, graph_passes: Sequence[GraphPass]) -> _Lowered:
@@ -365,12 +375,17 @@ def finish(program: ExportedProgram) -> None:
 
 
 def emit(
-    edge: EdgeProgramManager, *, alloc_graph_input: bool = True
+    edge: EdgeProgramManager, planning_pass: MemoryPlanningPass | None = None
 ) -> tuple[ExecutorchProgramManager, Mapping[str, Emission]]:
-    """Emits finished methods as a program. Returns also the record of the emission of each method."""
+    """Emits finished methods as a program. Returns also the record of the emission of each method.
+
+    Args:
+        edge: the methods.
+        planning_pass: plans the memory. Default: ExecuTorch's pass with its defaults.
+    """
     config = ExecutorchBackendConfig(
         passes=[layouts.ExplicitLayouts()],
-        memory_planning_pass=layouts.Planning(alloc_graph_input=alloc_graph_input),
+        memory_planning_pass=layouts.Planning(planning_pass or MemoryPlanningPass()),
     )
     # Graph passes set fake tensors that differ from those of a trace. ExplicitLayouts makes the graph's last trace.
     with recorded_emission.recorded() as emissions, idle_passes.skipped(but=layouts.ExplicitLayouts):

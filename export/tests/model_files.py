@@ -49,7 +49,8 @@ def model_file(forward: str, inputs: str, before: str = "", after: str = "") -> 
     )
 
 
-def _read(ptd: bytes) -> dict[str, torch.Tensor]:
+def read(ptd: bytes) -> dict[str, torch.Tensor]:
+    """Returns the tensors of a .ptd file by their keys."""
     payload = FlatTensorSerializer().deserialize(ptd)
     tensors = {}
     for key, entry in payload.named_data.items():
@@ -73,7 +74,7 @@ class Files(case.TestCase):
         self.model.write_text(source)
         with open(os.devnull, "w") as null, contextlib.redirect_stderr(null):
             exported = export(self.model, entry_point)
-        return exported.pte, _read(exported.ptd)
+        return exported.pte, read(exported.ptd)
 
 
 class ErrorCase(Files):
