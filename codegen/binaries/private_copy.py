@@ -1,7 +1,7 @@
 """Makes copies of ExecuTorch's libraries that are libraries of their own for the dynamic linker.
 
-A process loads a library once by its name (SONAME), and ExecuTorch's libraries have a registry of kernels. Copies of other
-names have registries of their own. The names are replaced by names of the same length, so that no other byte changes.
+A process loads a library once by its name (SONAME), and ExecuTorch's libraries have a registry of kernels. Copies of
+other names have registries of their own. The new names have the length of the old ones, so that no other byte changes.
 """
 
 from __future__ import annotations

@@ -41,7 +41,7 @@ _SOURCES = flags.DEFINE_multi_string("source", [], "The file itself, one for eac
 _MANYLINUX = re.compile(r"manylinux_2_(\d+)_(\w+)")
 # The processors of tags, as ELF files name them.
 _PROCESSORS = {"aarch64": "AArch64", "x86_64": "x86-64"}
-# What a platform tag promises, as PyPA's policies have it: the minor version of glibc, from which on there are the symbol
+# What a platform tag promises, as PyPA's policies have it: from a minor version of glibc on, there are the symbol
 # versions GLIBCXX_3.4.x and CXXABI_1.3.x of libstdc++.
 _POLICIES = ((17, 19, 7), (24, 22, 10), (27, 24, 11), (31, 28, 12), (34, 29, 13), (35, 30, 13), (39, 33, 15))
 _VERSIONS = {"GLIBC_2.": 0, "GLIBCXX_3.4.": 1, "CXXABI_1.3.": 2}

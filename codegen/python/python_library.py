@@ -65,7 +65,7 @@ def mistakes(label: str, name: str, content: Content) -> list[Finding]:
                 id="no-python-name",
                 where=label,
                 found=f"the module cannot have the name '{name}'",
-                cause="the name of the target is the name of the module, and has other characters or is a word of Python",
+                cause="the target's name is the module's, and has other characters or is a word of Python",
                 fix="give the target a name of letters, digits and _",
             )
         )

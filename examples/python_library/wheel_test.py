@@ -30,9 +30,12 @@ class WheelTest(absltest.TestCase):
     def test_files(self) -> None:
         names = self.wheel.namelist()
         self.assertContainsSubset(
-            ["classifier.py", "classifier.pyi", "classifier.libs/classifier.so", "classifier.libs/classifier.pte"], names
+            ["classifier.py", "classifier.pyi", "classifier.libs/classifier.so", "classifier.libs/classifier.pte"],
+            names,
         )
-        self.assertLen([name for name in names if name.endswith("/licenses/LICENSE") or name.endswith("_main/LICENSE")], 2)
+        self.assertLen(
+            [name for name in names if name.endswith("/licenses/LICENSE") or name.endswith("_main/LICENSE")], 2
+        )
 
     def test_the_tag_is_true(self) -> None:
         """The libraries need the system's libraries only, and no newer glibc than that of the tag."""

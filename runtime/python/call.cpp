@@ -38,8 +38,7 @@ void KeepMessage(et_timestamp_t, et_pal_log_level_t level, const char* file, con
 
 void Abort() {
   if (is_calling) {
-    Fail("ExecuTorch gave up.",
-         "a kernel or the runtime found a state that it cannot go on from; its log says which.",
+    Fail("ExecuTorch gave up.", "a kernel or the runtime found a state that it cannot go on from; its log says which.",
          "see the log below; inputs of another shape, dtype or range than the program expects are the usual reason.");
   }
   // No exception leaves a thread of the pool.

@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import ctypes
+import importlib
 import operator
 import os
 import struct
@@ -69,12 +70,8 @@ class _Tensor:
             is_written: whether the program may write to an input. The program then gets a copy.
         """
         self._name = dtype
-        if dtype == "bfloat16":
-            import ml_dtypes
-
-            self._dtype = numpy.dtype(ml_dtypes.bfloat16)
-        else:
-            self._dtype = numpy.dtype(dtype)
+        is_numpys = dtype != "bfloat16"
+        self._dtype = numpy.dtype(dtype if is_numpys else importlib.import_module("ml_dtypes").bfloat16)
         self._sizes = sizes
         self._dim_order = dim_order
         self._is_dynamic = is_dynamic
@@ -104,7 +101,7 @@ class _Tensor:
         except (AttributeError, BufferError, RuntimeError, TypeError, ValueError) as error:
             raise TypeError(
                 f"{where}: expected {self}; got {type(value).__name__}, of which NumPy makes no array: {error}\n\n"
-                "Likely cause: the value is no array, is not in the memory of the CPU, or has a dtype that NumPy lacks.\n"
+                "Likely cause: the value is no array, is not in the CPU's memory, or has a dtype of PyTorch alone.\n"
                 "Fix: give a NumPy array, or an object with __dlpack__ in the memory of the CPU.\n"
                 "See: docs/errors.md#wrong-input"
             ) from error
@@ -116,12 +113,14 @@ class _Tensor:
         found = f"{where}: expected {self}; got {array.dtype} [{', '.join(map(str, array.shape))}].\n\n"
         if array.dtype != self._dtype:
             return TypeError(
-                found + "Likely cause: NumPy makes float64 and int64 of Python's numbers, and float64 of random numbers.\n"
+                found
+                + "Likely cause: NumPy makes float64 and int64 of Python's numbers, and float64 of random numbers.\n"
                 f'Fix: give x.astype("{self._name}").\n'
                 "See: docs/errors.md#wrong-input"
             )
         return ValueError(
-            found + "Likely cause: a dimension is missing, such as that of the batch, or the program is for other sizes.\n"
+            found
+            + "Likely cause: a dimension is missing, such as that of the batch, or the program is for other sizes.\n"
             "Fix: give an array of these sizes; for other sizes, export with get_dynamic_shapes() of the model file.\n"
             "See: docs/errors.md#wrong-input"
         )
@@ -184,7 +183,7 @@ class _Value:
             numbers.append(int(value) if isinstance(value, int) else 0)
         return value
 
-    def take(self, _: _Program, numbers: Sequence[int], *, copy: bool) -> Any:  # noqa: ARG002
+    def take(self, _: _Program, numbers: Sequence[int], *, copy: bool) -> Any:
         if isinstance(self._value, float):
             return struct.unpack("d", struct.pack("q", *numbers))[0]
         return None if self._value is None else type(self._value)(numbers[0])
@@ -205,9 +204,8 @@ class _Program:
     """The program with a state of its own."""
 
     def __init__(self, *, copy: bool = True) -> None:
-        global _has_program
         with _starting:
-            _has_program = True
+            _programs.has_any = True
         self._copy = copy
         self._lock = threading.Lock()
         self._address = _LIBRARY.rules_executorch_open(os.fsencode(os.path.join(_FOLDER, _NAME + ".pte")))
@@ -219,7 +217,7 @@ class _Program:
             expected = ", ".join(map(str, method.inputs))
             raise TypeError(
                 f"{method.where}: expected {len(method.inputs)} inputs ({expected}); got {len(inputs)}.\n\n"
-                "Likely cause: an input is missing, or inputs are in a tuple or a dict, which a program takes one by one.\n"
+                "Likely cause: an input is missing, or inputs are in a tuple or a dict; a program takes each alone.\n"
                 "Fix: give each input by itself, in the order of torch.utils._pytree.tree_flatten.\n"
                 "See: docs/errors.md#wrong-input"
             )
@@ -242,19 +240,25 @@ class _Program:
         return taken[0] if len(taken) == 1 else tuple(taken)
 
 
+class _Programs:
+    """The programs of the module."""
+
+    def __init__(self) -> None:
+        self.has_any = False
+        self.default: _Program | None = None
+
+
+_programs = _Programs()
 _starting = threading.Lock()
-_has_program = False
-_default: _Program | None = None
 
 
 def _default_program() -> _Program:
     """Returns the instance that the functions of the module use."""
-    global _default
-    if _default is None:
+    if _programs.default is None:
         program = _Program()
         with _starting:
-            _default = _default or program
-    return _default
+            _programs.default = _programs.default or program
+    return _programs.default
 
 
 def set_threads(count: int) -> None:
@@ -262,7 +266,7 @@ def set_threads(count: int) -> None:
     if count < 1:
         raise ValueError(f"{__name__}.set_threads: expected at least 1; got {count}.")
     with _starting:
-        if _has_program:
+        if _programs.has_any:
             raise RuntimeError(
                 f"{__name__}.set_threads: expected a call before the first run; got one after a program was loaded.\n\n"
                 "Likely cause: a function of the module was called before, or Program().\n"

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ctypes
 import gc
 import subprocess
 import sys
@@ -96,7 +95,7 @@ class ModuleTest(absltest.TestCase):
 
     def test_a_read_only_array_is_not_copied(self) -> None:
         array = numpy.ones((2, 4), numpy.float32)
-        array.flags.writeable = False
+        array.setflags(write=False)
         methods.affine(array)
         self.assertEqual(self.addresses[0], array.ctypes.data)
 
@@ -155,7 +154,7 @@ class ModuleTest(absltest.TestCase):
         x = numpy.ones((2, 4), numpy.float32)
         mask = numpy.ones(6, bool)
         cases: tuple[tuple[Any, type[Exception], str], ...] = (
-            (lambda: methods.affine(), TypeError, r"affine: expected 1 inputs \(float32 at most \[16, 4\]\); got 0"),
+            (methods.affine, TypeError, r"affine: expected 1 inputs \(float32 at most \[16, 4\]\); got 0"),
             (lambda: methods.affine(x, x), TypeError, "affine: expected 1 inputs .*; got 2"),
             (
                 lambda: methods.affine(x.astype(float)),
@@ -208,9 +207,7 @@ class ModuleTest(absltest.TestCase):
     def test_threads_share_an_instance(self) -> None:
         program = methods.Program()
         ones = numpy.ones(3, numpy.float32)
-        threads = [
-            threading.Thread(target=lambda: [program.count(ones) for _ in range(200)]) for _ in range(4)
-        ]
+        threads = [threading.Thread(target=lambda: [program.count(ones) for _ in range(200)]) for _ in range(4)]
         for thread in threads:
             thread.start()
         for thread in threads:
@@ -223,7 +220,9 @@ class ThreadsTest(absltest.TestCase):
         count = "print(len(__import__('os').listdir('/proc/self/task')))"
         run = "import numpy; methods.slow(numpy.zeros((512, 512), numpy.float32))"
         before = int(_run(count))
-        self.assertEqual(int(_run(f"import numpy; methods.set_threads(1)\n{run}\n{count}")), int(_run(f"import numpy\n{count}")))
+        self.assertEqual(
+            int(_run(f"import numpy; methods.set_threads(1)\n{run}\n{count}")), int(_run(f"import numpy\n{count}"))
+        )
         self.assertEqual(int(_run(f"methods.set_threads(4)\n{run}\n{count}")) - before, 3)
 
     def test_late_call(self) -> None:
