@@ -48,7 +48,9 @@ def _can_compute(node: Node) -> bool:
     # A dequantized weight would be larger than the quantized one, and a full() tensor larger than its call.
     if node.target in constant_prop_pass._DEFAULT_SKIP_TARGETS or node.is_impure():
         return False
-    if torch.Tag.nondeterministic_seeded in called.tags:
+    # The elements of a new tensor without values differ between two exports.
+    is_empty = called._schema.name.rpartition("::")[2].lstrip("_").startswith(("empty", "new_empty"))
+    if is_empty or torch.Tag.nondeterministic_seeded in called.tags:
         return False
     return all(isinstance(size, int) for size in graphs.value(node).shape)
 

@@ -55,6 +55,15 @@ class ConstantsTest(PassTestCase):
         random = model_file("return x + torch.rand(2, 2)", "torch.rand(2, 2)")
         self.assertIn("aten::rand.out", self.calls(self.export(random, ["constants"])))
 
+    def test_leaves_memory_without_values(self) -> None:
+        """ExecuTorch's lowering pads in a circle by writes to an empty tensor."""
+        convolution = "torch.nn.Conv1d(1, 1, 5, padding=2, padding_mode='circular')"
+        source = model_file("return self.layer(x)", "torch.rand(1, 1, 9)", init=f"self.layer = {convolution}")
+        exported = self.export(source, ["constants"])
+        self.assertIn("dim_order_ops::_empty_dim_order.out", self.calls(exported))
+        self.assertNotRegex(str(self.changes(exported, "constants")), "empty|slice")
+        self.check_values(exported)
+
     def test_leaves_constants_that_the_method_gives_out(self) -> None:
         source = model_file(
             "return x + 1.0, self.weight.t()",
