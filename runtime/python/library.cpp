@@ -24,7 +24,8 @@ using executorch::extension::TensorPtr;
 using executorch::runtime::EValue;
 using executorch::runtime::Tag;
 
-// Gives each thread of Python the pool, or keeps the thread from using the pool: ExecuTorch disables the pool by thread.
+// Gives each thread of Python the pool, or keeps the thread from using the pool: ExecuTorch disables the pool by
+// thread.
 class Threads {
  public:
   static bool Use(uint32_t count) {
@@ -70,11 +71,16 @@ int64_t AsBits(double value) {
   return bits;
 }
 
+// The path of the constants that the program does not have. Only a program that needs such a file has one.
+std::string WeightsPath(const std::string& program) { return program.substr(0, program.rfind('.')) + ".weights.ptd"; }
+
 // A method that is loaded.
 class LoadedMethod {
  public:
   LoadedMethod(const std::string& path, std::string name)
-      : program_(path, Load::kMap, nullptr), name_(std::move(name)), signature_(program_.GetSignature(name_)) {
+      : program_(path, WeightsPath(path), Load::kMap, nullptr),
+        name_(std::move(name)),
+        signature_(program_.GetSignature(name_)) {
     program_.LoadMethod(name_);
   }
 
@@ -103,8 +109,8 @@ class LoadedMethod {
         for (int32_t& size : layout.sizes) {
           size = static_cast<int32_t>(*(*inputs)++);
         }
-        tensors->push_back(executorch::extension::make_tensor_ptr(
-            layout.sizes, reinterpret_cast<void*>(number), layout.dim_order, layout.strides(), layout.dtype));
+        tensors->push_back(executorch::extension::make_tensor_ptr(layout.sizes, reinterpret_cast<void*>(number),
+                                                                  layout.dim_order, layout.strides(), layout.dtype));
         return EValue(*tensors->back());
       }
       case Tag::Int:

@@ -2,6 +2,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -16,6 +17,13 @@ namespace rules_executorch {
 struct Range {
   size_t begin;
   size_t size;
+};
+
+// Data that a program needs from another file.
+struct ExternalData {
+  std::string key;
+  size_t size;                   // in bytes
+  std::optional<Layout> layout;  // of a tensor
 };
 
 // The segments of a file of `size` bytes. Segments in the FlatBuffer are refused, because a program may write to

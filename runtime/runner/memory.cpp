@@ -46,6 +46,9 @@ std::optional<ProcessMemory> ReadProcessMemory() {
 void PrintMemory(const ProgramMemory& memory, std::optional<ProcessMemory> before) {
   std::printf("memory\n");
   PrintLine(memory.is_mapped ? "program file, mapped" : "program file", memory.file);
+  if (memory.weights > 0) {
+    PrintLine(memory.is_mapped ? "weights file, mapped" : "weights file", memory.weights);
+  }
   PrintLine("planned memory", memory.planned);
   PrintLine("objects of the runtime", memory.runtime);
   PrintLine("scratch memory of kernels, at most", memory.scratch);
@@ -54,10 +57,11 @@ void PrintMemory(const ProgramMemory& memory, std::optional<ProcessMemory> befor
   if (!before || !now) {
     return;
   }
-  const size_t mapped = std::min(memory.is_mapped ? memory.file : 0, now->of_files);
+  const size_t files = memory.file + memory.weights;
+  const size_t mapped = std::min(memory.is_mapped ? files : 0, now->of_files);
   PrintLine("code and data of binary and libraries", now->of_files - mapped);
   PrintLine("heap before the program was loaded", before->of_heap);
-  PrintLine("sum", memory.file + memory.planned + memory.runtime + memory.scratch + memory.values + now->of_files -
+  PrintLine("sum", files + memory.planned + memory.runtime + memory.scratch + memory.values + now->of_files -
                        mapped + before->of_heap);
   PrintLine("process at most, by the system", now->most);
 }

@@ -20,6 +20,7 @@ enum class Flag {
   kHelp,
   kVerbose,
   kProgram,
+  kWeights,
   kLoad,
   kMethod,
   kSamples,
@@ -50,6 +51,7 @@ constexpr FlagName kFlags[] = {
     {"-v", Flag::kVerbose, false},
     {"--verbose", Flag::kVerbose, false},
     {"--program", Flag::kProgram, true},
+    {"--weights", Flag::kWeights, true},
     {"--load", Flag::kLoad, true},
     {"--method", Flag::kMethod, true},
     {"--samples", Flag::kSamples, true},
@@ -218,6 +220,7 @@ std::string DefaultTolerance(const RunnerDefaults& defaults) {
 Options ParseOptions(int argc, char** argv, const RunnerDefaults& defaults, const RunnerText& text) {
   Options options;
   options.program = defaults.program.empty() ? "" : FindRunfile(defaults.program, argv[0]);
+  options.weights = defaults.weights.empty() ? "" : FindRunfile(defaults.weights, argv[0]);
   options.samples = defaults.samples.empty() ? "" : FindRunfile(defaults.samples, argv[0]);
   options.check = defaults.check;
   options.tolerance = {defaults.rtol, defaults.atol, defaults.min_snr};
@@ -240,9 +243,16 @@ Options ParseOptions(int argc, char** argv, const RunnerDefaults& defaults, cons
         break;
       case Flag::kProgram:
         options.program = argument.value;
-        // The built-in samples belong to the built-in program.
+        // The built-in weights and samples belong to the built-in program.
+        options.weights = is_given(Flag::kWeights) ? options.weights : "";
         options.samples = is_given(Flag::kSamples) ? options.samples : "";
         options.check = is_given(Flag::kCheck) && options.check;
+        break;
+      case Flag::kWeights:
+        if (*text.load == '\0') {
+          FailToParse("there is no flag --weights.");
+        }
+        options.weights = argument.value;
         break;
       case Flag::kLoad:
         if (*text.load == '\0') {

@@ -14,6 +14,7 @@ struct Options {
 
   Action action = Action::kRun;
   std::string program;
+  std::string weights;  // empty if not specified
   bool maps_program = false;
   std::string samples;
   std::vector<std::string> methods;  // empty if not specified
@@ -34,7 +35,7 @@ struct RunnerText {
   const char* extension;  // extension of the model's file, e.g. `.pte`
   const char* operators;  // description of --list_operators
   const char* threads;    // description of the default number of threads
-  const char* load;       // description of --load; empty for runners without this flag
+  const char* load;       // description of --load and --weights; empty for runners without these flags
   const char* memory;     // description of --memory; empty for runners without this flag
   const char* more;       // the rest of --help: flags of this kind of runner
 };

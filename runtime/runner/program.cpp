@@ -3,6 +3,7 @@
 #include <executorch/extension/data_loader/buffer_data_loader.h>
 #include <executorch/extension/tensor/tensor_ptr.h>
 #include <executorch/runtime/backend/interface.h>
+#include <executorch/runtime/core/exec_aten/util/scalar_type_util.h>
 
 #include <algorithm>
 #include <chrono>
@@ -12,10 +13,12 @@
 #include <memory>
 #include <numeric>
 #include <set>
+#include <string_view>
 #include <utility>
 
 #include "runtime/runner/failure.h"
 #include "runtime/runner/program_check.h"
+#include "runtime/runner/tensor_file.h"
 
 namespace rules_executorch {
 namespace {
@@ -99,14 +102,50 @@ EValue ToEValue(const Value& value, const Port& port, Argument* argument) {
 
 [[noreturn]] void Refuse(const std::string& path, const std::string& found) {
   Fail(path + " is not an ExecuTorch program that can run here: " + found + ".",
-       "the file is damaged or cut short, is no .pte file, is for a newer version of ExecuTorch, or leaves memory or "
-       "constants to its caller.",
+       "the file is damaged or cut short, is no .pte file, is for a newer version of ExecuTorch, or leaves memory to its "
+       "caller.",
        "export the model again; the version that exports must not be newer than the runtime's.");
+}
+
+[[noreturn]] void RefuseWeights(const std::string& path, const std::string& found) {
+  Fail("cannot use the weights " + path + ": " + found + ".",
+       "the file is damaged or cut short, or is no file of weights.",
+       "give the .weights.ptd file of the program's export with --weights=FILE.");
+}
+
+// Checks that the weights have all data that a program needs.
+void CheckWeights(const std::string& program, const std::vector<ExternalData>& needed, const std::string& path,
+                  const TensorFile& weights) {
+  const auto refuse = [&](const ExternalData& one, const std::string& found) {
+    const std::vector<std::string_view> keys = weights.Keys();
+    Fail("the weights " + path + " are not those of " + program + ": the program needs " + one.key + ", " + found + ".",
+         weights.has_samples() ? "the file has samples, such as " + std::string(keys.front()) + ", and no weights."
+                               : "the weights are those of another program, or of another export of the model.",
+         "give the .weights.ptd file of the program's export with --weights=FILE.");
+  };
+  for (const ExternalData& one : needed) {
+    const std::optional<TensorFile::Data> data = weights.Find(one.key);
+    if (!data) {
+      refuse(one, "which is not in the file");
+    } else if (one.layout && (!data->layout || !(*data->layout == *one.layout))) {
+      refuse(one, "as " + Describe(*one.layout) + ", which is " +
+                      (data->layout ? Describe(*data->layout) : "no tensor") + " in the file");
+    } else if (one.layout && data->range.begin % executorch::runtime::elementSize(one.layout->dtype) != 0) {
+      weights.Refuse(one.key, "begins at a byte that no element of its dtype may begin at");
+    } else if (data->range.size < one.size) {
+      refuse(one, "with " + std::to_string(one.size) + " bytes, and the file has " + std::to_string(data->range.size));
+    }
+  }
+}
+
+// A loader of the weights; nullptr for none.
+std::unique_ptr<BufferDataLoader> WeightsLoader(const std::optional<LoadedFile>& weights) {
+  return weights ? std::make_unique<BufferDataLoader>(weights->data(), weights->size()) : nullptr;
 }
 
 }  // namespace
 
-ProgramFile::ProgramFile(const std::string& path, Load load) {
+LoadedFile::LoadedFile(const std::string& path, Load load, const std::string& kind) {
   File file(path);
   size_ = file.size();
   if (load == Load::kMap) {
@@ -118,21 +157,38 @@ ProgramFile::ProgramFile(const std::string& path, Load load) {
     file.Read(data_);
   }
   if (!file.problem().empty()) {
-    Fail("cannot read the program " + path + ": " + file.problem() + ".",
+    Fail("cannot read the " + kind + " " + path + ": " + file.problem() + ".",
          "the path is wrong, or the binary was moved away from its runfiles.",
-         "give a .pte file with --program=FILE, or run the binary where the build put it.");
+         "give a " + std::string(kind == "program" ? ".pte" : ".ptd") + " file with --" + kind +
+             "=FILE, or run the binary where the build put it.");
   }
-  CheckProgram(data_, size_, path, Refuse);
 }
 
-Program::Program(const std::string& path, Load load, std::unique_ptr<EventTracer> tracer)
+ProgramFiles::ProgramFiles(const std::string& path, const std::string& weights_path, Load load)
+    : program(path, load, "program") {
+  const std::vector<ExternalData> needed = CheckProgram(program.data(), program.size(), path, Refuse);
+  if (needed.empty()) {
+    return;
+  }
+  if (weights_path.empty()) {
+    Fail(path + " needs constants of another file, such as " + needed.front().key + ".",
+         "the program was exported with weights = \"external\".",
+         "give the .weights.ptd file of its export with --weights=FILE.");
+  }
+  weights.emplace(weights_path, load, "weights");
+  CheckWeights(path, needed, weights_path,
+               TensorFile(weights->data(), weights->size(), weights_path, RefuseWeights));
+}
+
+Program::Program(const std::string& path, const std::string& weights_path, Load load,
+                 std::unique_ptr<EventTracer> tracer)
     : path_(path),
-      file_(path, load),
+      files_(path, weights_path, load),
       runtime_memory_(new CountingAllocator),
       scratch_memory_(new CountingAllocator),
-      module_(std::make_unique<BufferDataLoader>(file_.data(), file_.size()),
+      module_(std::make_unique<BufferDataLoader>(files_.program.data(), files_.program.size()),
               std::unique_ptr<MemoryAllocator>(runtime_memory_), std::unique_ptr<MemoryAllocator>(scratch_memory_),
-              std::move(tracer)) {
+              std::move(tracer), WeightsLoader(files_.weights)) {
   const Error error = module_.load(executorch::runtime::Program::Verification::InternalConsistency);
   if (error != Error::Ok) {
     Refuse(path, executorch::runtime::to_string(error));
@@ -275,7 +331,12 @@ std::vector<Value> Program::Run(const std::string& method, const std::vector<Val
 }
 
 ProgramMemory Program::Memory() const {
-  return {file_.size(), file_.is_mapped(), most_planned_, runtime_memory_->most(), scratch_memory_->most(),
+  return {files_.program.size(),
+          files_.weights ? files_.weights->size() : 0,
+          files_.program.is_mapped(),
+          most_planned_,
+          runtime_memory_->most(),
+          scratch_memory_->most(),
           most_values_};
 }
 

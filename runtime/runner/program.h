@@ -23,11 +23,11 @@ namespace rules_executorch {
 // file share its memory.
 enum class Load { kRead, kMap };
 
-// A program's file in memory.
-class ProgramFile {
+// A file in memory.
+class LoadedFile {
  public:
-  // Reads or maps the file, and checks it completely.
-  ProgramFile(const std::string& path, Load load);
+  // Reads or maps the file. Fails if the file cannot be read. `kind` is the flag that names the file, for errors.
+  LoadedFile(const std::string& path, Load load, const std::string& kind);
 
   uint8_t* data() const { return data_; }
   size_t size() const { return size_; }
@@ -40,11 +40,22 @@ class ProgramFile {
   size_t size_ = 0;
 };
 
+// The files of a program, which are checked completely: the program, and its constants if they are in another file.
+struct ProgramFiles {
+  // `weights_path` is empty for none.
+  ProgramFiles(const std::string& path, const std::string& weights_path, Load load);
+
+  LoadedFile program;
+  std::optional<LoadedFile> weights;
+};
+
 // A loaded ExecuTorch program.
 class Program : public Model {
  public:
-  // The runtime reports its events to `tracer` if it is not null.
-  Program(const std::string& path, Load load, std::unique_ptr<executorch::runtime::EventTracer> tracer);
+  // The runtime reports its events to `tracer` if it is not null. `weights_path` names the file with the constants that
+  // the program does not have; empty for none.
+  Program(const std::string& path, const std::string& weights_path, Load load,
+          std::unique_ptr<executorch::runtime::EventTracer> tracer);
 
   const std::string& path() const override { return path_; }
 
@@ -73,7 +84,7 @@ class Program : public Model {
   void TakePlannedMemory(const std::string& method);
 
   std::string path_;
-  ProgramFile file_;
+  ProgramFiles files_;
   std::string loaded_;  // the loaded method
   // The planned memory of the method. calloc: pages that are not written take no physical memory.
   std::unique_ptr<uint8_t, decltype(&std::free)> memory_{nullptr, std::free};

@@ -6,6 +6,7 @@
 #include <cstring>
 #include <map>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "runtime/runner/flat_file.h"
@@ -40,7 +41,7 @@ class ProgramCheck {
   ProgramCheck(const uint8_t* bytes, size_t file_size, size_t size, const std::string& path, FlatBuffer::Refuse refuse)
       : bytes_(bytes), file_size_(file_size), path_(path), refuse_(refuse), file_(bytes, size, path, refuse) {}
 
-  void Check(size_t segments_begin) {
+  std::vector<ExternalData> Check(size_t segments_begin) {
     const size_t program = file_.Root();
     segments_ = ReadSegments(file_, file_.Tables(program, kProgramSegments), segments_begin, file_size_);
     ReadConstants(program);
@@ -51,6 +52,7 @@ class ProgramCheck {
     for (size_t i = 0; i < plans.size; ++i) {
       CheckPlan(file_.Table(plans, i));
     }
+    return std::move(external_);
   }
 
  private:
@@ -214,11 +216,15 @@ class ProgramCheck {
     const size_t size = layout.nbytes();
     const size_t extra =
         file_.Field(tensor, kTensorExtraTensorInfo) == 0 ? 0 : file_.Child(tensor, kTensorExtraTensorInfo);
-    if (extra != 0 && file_.Number<uint8_t>(extra, kExtraTensorInfoLocation) != 0) {
-      file_.Fail("a tensor whose content is in another file; the runner takes none");
-    }
+    const bool is_external = extra != 0 && file_.Number<uint8_t>(extra, kExtraTensorInfoLocation) != 0;
     const uint32_t constant = file_.Number<uint32_t>(tensor, kTensorDataBufferIdx);
     const bool planned = file_.Field(tensor, kTensorAllocationInfo) != 0;
+    if (is_external && (planned || constant != 0)) {
+      file_.Fail("a tensor whose content is in another file, and that has memory here");
+    }
+    if (is_external) {
+      external_.push_back({std::string(file_.Text(extra, kExtraTensorInfoFullyQualifiedName)), size, layout});
+    }
     if (planned) {
       const size_t allocation = file_.Child(tensor, kTensorAllocationInfo);
       const uint64_t offset =
@@ -237,7 +243,7 @@ class ProgramCheck {
         file_.Fail("a tensor of %zu bytes that is not in the file", size);
       }
     }
-    return planned || constant != 0 || size == 0;
+    return planned || constant != 0 || is_external || size == 0;
   }
 
   std::vector<size_t> Indices(size_t table, int number) const {
@@ -263,7 +269,8 @@ class ProgramCheck {
       const Range data = known[Index(file_.Number<uint32_t>(processed, kBackendDelegateDataReferenceIndex),
                                      known.size(), "data of a delegate")];
       delegate_tensors_.push_back(
-          is_xnnpack ? CheckXnnpackData(bytes_ + data.begin, data.size, named_, path_, place, refuse_) : 0);
+          is_xnnpack ? CheckXnnpackData(bytes_ + data.begin, data.size, named_, path_, place, refuse_, &external_)
+                     : 0);
       file_.Child(delegate, kBackendDelegateCompileSpecs);
       const Vector specs = file_.Tables(delegate, kBackendDelegateCompileSpecs);
       for (size_t j = 0; j < specs.size; ++j) {
@@ -348,6 +355,7 @@ class ProgramCheck {
   std::vector<Range> constants_;
   std::vector<Range> initial_;
   std::map<std::string_view, size_t> named_;
+  std::vector<ExternalData> external_;
   std::vector<Range> inline_delegates_;
   // Data of the current method.
   std::vector<uint64_t> buffers_;
@@ -359,7 +367,8 @@ class ProgramCheck {
 
 }  // namespace
 
-void CheckProgram(const uint8_t* bytes, size_t size, const std::string& path, FlatBuffer::Refuse refuse) {
+std::vector<ExternalData> CheckProgram(const uint8_t* bytes, size_t size, const std::string& path,
+                                       FlatBuffer::Refuse refuse) {
   const FlatBuffer file(bytes, size, path, refuse);
   size_t program_size = size;
   size_t segments_begin = size;
@@ -375,7 +384,7 @@ void CheckProgram(const uint8_t* bytes, size_t size, const std::string& path, Fl
       file.Fail("it has %zu bytes of %zu", size, std::max(program_size, segments_begin));
     }
   }
-  ProgramCheck(bytes, size, program_size, path, refuse).Check(segments_begin);
+  return ProgramCheck(bytes, size, program_size, path, refuse).Check(segments_begin);
 }
 
 }  // namespace rules_executorch

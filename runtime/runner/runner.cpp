@@ -55,14 +55,19 @@ void UseThreads(uint32_t threads) {
 }  // namespace
 
 int RunProgram(int argc, char** argv, const RunnerDefaults& defaults, const char* more_help, Profiler* profiler) {
+  const std::string load =
+      "  --weights=FILE      The .ptd file with the constants that the program does not have. Default: " +
+      (defaults.weights.empty() ? "none." : defaults.weights) +
+      "\n"
+      "  --load=HOW          read: reads the files into memory. mmap: maps the files, so that the\n"
+      "                      first inference starts earlier and processes share the memory.\n"
+      "                      Default: read.\n";
   const RunnerText text = {
       "an ExecuTorch program",
       ".pte",
       "Prints the operators that are linked into this binary (without the runtime's own).",
       HasOneThread(defaults) ? "1" : "one for each processor",
-      "  --load=HOW          read: reads the program into memory. mmap: maps the file, so that the\n"
-      "                      first inference starts earlier and processes share the memory.\n"
-      "                      Default: read.\n",
+      load.c_str(),
       "  --memory            Prints the bytes of the program, of planned memory, of the runtime and of kernels, and\n"
       "                      those of the process.\n",
       more_help};
@@ -79,7 +84,7 @@ int RunProgram(int argc, char** argv, const RunnerDefaults& defaults, const char
   UseThreads(options.threads > 0 ? static_cast<uint32_t>(options.threads) : has_one_thread ? 1 : kAllProcessors);
   const auto memory_before = options.memory ? ReadProcessMemory() : std::nullopt;
   const auto start = std::chrono::steady_clock::now();
-  Program program(options.program, options.maps_program ? Load::kMap : Load::kRead,
+  Program program(options.program, options.weights, options.maps_program ? Load::kMap : Load::kRead,
                   profiler == nullptr ? nullptr : profiler->MakeTracer());
   const double load_ms = std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - start).count();
   if (options.action == Options::Action::kListMethods) {
@@ -91,6 +96,10 @@ int RunProgram(int argc, char** argv, const RunnerDefaults& defaults, const char
     profiler->Begin(methods);
   }
   const int status = RunModel(&program, methods, options, load_ms, profiler);
+  if (status != 0 && !defaults.numbers.empty()) {
+    std::fflush(stdout);
+    std::fprintf(stderr, "To see where the numbers go wrong: bazel run %s\n", defaults.numbers.c_str());
+  }
   if (options.memory) {
     PrintMemory(program.Memory(), memory_before);
   }

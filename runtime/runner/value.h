@@ -22,6 +22,10 @@ struct Layout {
   size_t nbytes() const;
   // The strides of a dense tensor, in elements.
   std::vector<int32_t> strides() const;
+
+  bool operator==(const Layout& other) const {
+    return dtype == other.dtype && sizes == other.sizes && dim_order == other.dim_order;
+  }
 };
 
 // The reason why a layout from a file or a flag is invalid, e.g. `has a negative size`. Empty if the layout is valid.

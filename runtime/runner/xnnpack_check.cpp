@@ -2,6 +2,7 @@
 
 #include <cstring>
 #include <iterator>
+#include <optional>
 #include <vector>
 
 #include "runtime/runner/xnnpack_format.h"
@@ -21,13 +22,17 @@ constexpr size_t kConstantsSize = 22;
 
 // The id of no value.
 constexpr uint32_t kNoValue = 0xffffffff;
-// The size of a constant that is in no data of the program. The runtime looks for its name elsewhere.
-constexpr uint64_t kElsewhere = ~uint64_t{0};
+// A constant. Without a size, the constant is in another file.
+struct Constant {
+  std::string_view name;
+  std::optional<uint64_t> size;
+};
 
 class GraphCheck {
  public:
-  GraphCheck(const FlatBuffer& file, uint64_t constants_size, const std::map<std::string_view, size_t>& named)
-      : file_(file), constants_size_(constants_size), named_(named) {}
+  GraphCheck(const FlatBuffer& file, uint64_t constants_size, const std::map<std::string_view, size_t>& named,
+             std::vector<ExternalData>* external)
+      : file_(file), constants_size_(constants_size), named_(named), external_(external) {}
 
   size_t Check() {
     const size_t graph = file_.Root();
@@ -66,10 +71,10 @@ class GraphCheck {
         if (offset > constants_size_ || size > constants_size_ - offset) {
           file_.Fail("constant %zu is not in it", i);
         }
-        constants_.push_back(size);
+        constants_.push_back({name, size});
       } else {
         const auto found = named_.find(name);
-        constants_.push_back(found == named_.end() ? kElsewhere : found->second);
+        constants_.push_back({name, found == named_.end() ? std::nullopt : std::optional<uint64_t>(found->second)});
       }
     }
   }
@@ -79,8 +84,11 @@ class GraphCheck {
     if (index >= constants_.size()) {
       file_.Fail("constant %u of %zu", index, constants_.size());
     }
-    if (bits / 8 > constants_[index]) {
-      file_.Fail("constant %u has %llu bytes of %llu", index, static_cast<unsigned long long>(constants_[index]),
+    const Constant& constant = constants_[index];
+    if (!constant.size) {
+      external_->push_back({std::string(constant.name), static_cast<size_t>(bits / 8), std::nullopt});
+    } else if (bits / 8 > *constant.size) {
+      file_.Fail("constant %u has %llu bytes of %llu", index, static_cast<unsigned long long>(*constant.size),
                  static_cast<unsigned long long>(bits / 8));
     }
   }
@@ -201,7 +209,8 @@ class GraphCheck {
   const FlatBuffer& file_;
   const uint64_t constants_size_;
   const std::map<std::string_view, size_t>& named_;
-  std::vector<uint64_t> constants_;  // the size of each
+  std::vector<ExternalData>* const external_;
+  std::vector<Constant> constants_;
   std::map<uint32_t, size_t> dims_;  // by the ids of values
   uint32_t externs_ = 0;
 };
@@ -209,7 +218,8 @@ class GraphCheck {
 }  // namespace
 
 size_t CheckXnnpackData(const uint8_t* bytes, size_t size, const std::map<std::string_view, size_t>& named,
-                        const std::string& path, const std::string& place, FlatBuffer::Refuse refuse) {
+                        const std::string& path, const std::string& place, FlatBuffer::Refuse refuse,
+                        std::vector<ExternalData>* external) {
   FlatBuffer file(bytes, size, path, refuse);
   file.set_place(place);
   file.Read<uint64_t>(kConstantsSize);
@@ -229,7 +239,7 @@ size_t CheckXnnpackData(const uint8_t* bytes, size_t size, const std::map<std::s
   if (std::memcmp(bytes + begin + 4, "XN0", 3) != 0) {
     graph.Fail("it has no graph of XNNPACK");
   }
-  return GraphCheck(graph, constants_size, named).Check();
+  return GraphCheck(graph, constants_size, named, external).Check();
 }
 
 }  // namespace rules_executorch

@@ -5,8 +5,10 @@
 #include <map>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "runtime/runner/flat_buffer.h"
+#include "runtime/runner/flat_file.h"
 
 namespace rules_executorch {
 
@@ -20,7 +22,9 @@ constexpr char kXnnpackBackend[] = "XnnpackBackend";
 // Args:
 //   named: the sizes of the program's named data, by the keys. Constants may be there.
 //   refuse: is called with the error; must not return.
+//   external: gets the constants that must be in another file.
 size_t CheckXnnpackData(const uint8_t* bytes, size_t size, const std::map<std::string_view, size_t>& named,
-                        const std::string& path, const std::string& place, FlatBuffer::Refuse refuse);
+                        const std::string& path, const std::string& place, FlatBuffer::Refuse refuse,
+                        std::vector<ExternalData>* external);
 
 }  // namespace rules_executorch
