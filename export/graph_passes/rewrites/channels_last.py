@@ -179,9 +179,10 @@ class _Plan:
             if self.to_first.get(node):
                 region.copied += _numel(node)
         for source, users in self.to_last.items():
-            for user in users & self.values.keys():
-                regions[root(user)].copied += _numel(source)
-                break
+            # A copy that several regions read counts in the first one.
+            first = next((node for node in self.values if node in users), None)
+            if first is not None:
+                regions[root(first)].copied += _numel(source)
         return regions.values()
 
     def value(self, node: Node) -> Any:

@@ -293,6 +293,15 @@ class ChannelsLastTest(PassTestCase):
         copies = ["copied from channels-last"] * 2 + ["copied to channels-last"]
         self.assertEqual(self.changes(exported, "channels_last"), [self._LAYER] * 3 + copies)
 
+    def test_a_copy_for_several_regions(self) -> None:
+        """The copy of the input is too expensive for the first layer alone. It counts for the layer that runs first."""
+        init = "self.small, self.large = torch.nn.Conv2d(96, 96, 1), torch.nn.Conv2d(96, 96, 3, padding=1)"
+        for layers, count in (("self.small(x), self.large(x)", 1), ("self.large(x), self.small(x)", 2)):
+            for _ in range(3):
+                exported = self.export(model_file(f"return {layers}", "torch.rand(1, 96, 8, 8)", init=init), ["channels_last"])
+                changes = self.changes(exported, "channels_last")
+                self.assertEqual(changes.count(self._LAYER), count)
+
     def test_acts_on_what_is_channels_last(self) -> None:
         source = "x = x.to(memory_format=torch.channels_last)\nreturn self.b(torch.relu(self.a(x)))"
         exported = self._export(source, "pass")
