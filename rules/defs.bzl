@@ -9,6 +9,7 @@ load("//rules/private/executorch:executorch_ops_check.bzl", _executorch_ops_chec
 load("//rules/private/executorch:executorch_prebuilt_kernels.bzl", _executorch_prebuilt_kernels = "executorch_prebuilt_kernels")
 load("//rules/private/executorch:executorch_program.bzl", _executorch_program = "executorch_program")
 load("//rules/private/executorch:executorch_python_wheel.bzl", _executorch_python_wheel = "executorch_python_wheel")
+load("//rules/private/executorch:executorch_weights.bzl", _executorch_weights = "executorch_weights")
 load("//rules/private/toolchains:codegen_toolchain.bzl", _executorch_codegen_toolchain = "executorch_codegen_toolchain")
 load("//rules/private/toolchains:runtime_component.bzl", _executorch_runtime_component = "executorch_runtime_component")
 load("//rules/private/toolchains:runtime_toolchain.bzl", _executorch_runtime_toolchain = "executorch_runtime_toolchain")
@@ -60,6 +61,7 @@ executorch_runtime_component = _executorch_runtime_component
 executorch_runtime_toolchain = _executorch_runtime_toolchain
 executorch_torch_component = _executorch_torch_component
 executorch_torch_toolchain = _executorch_torch_toolchain
+executorch_weights = _executorch_weights
 qnn_op_package = _qnn_op_package
 torch_aoti_binary = _torch_aoti_binary
 torch_aoti_package = _torch_aoti_package

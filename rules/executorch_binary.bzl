@@ -27,7 +27,7 @@ def executorch_binary(name, profile = False, atol = None, rtol = None, min_snr =
       atol: absolute tolerance of `--check`, a decimal number. Default: as in `executorch_program_test`.
       rtol: relative tolerance of `--check`, a decimal number. Default: as in `executorch_program_test`.
       min_snr: lowest signal-to-noise ratio of `--check` in decibels, as in `executorch_program_test`. Default: 0.
-      **kwargs: program, deps, data, linkopts and the common attributes.
+      **kwargs: program, weights, deps, data, linkopts and the common attributes.
     """
     _executorch_binary(
         name = name,

@@ -35,6 +35,7 @@ def executorch_model(
         quantize = None,
         qnn_op_packages = [],
         qnn_sdk = False,
+        weights = None,
         kernel_deps = [],
         custom_ops_yaml_target = None,
         functions_yaml_target = None,
@@ -84,6 +85,7 @@ def executorch_model(
       quantize: as in `executorch_program`.
       qnn_op_packages: as in `executorch_program`.
       qnn_sdk: as in `executorch_program`.
+      weights: as in `executorch_program`: `embedded`, or `external` for a file `<name>.weights.ptd`. Default: embedded.
       kernel_deps: libraries that define kernels of your own: `et_kernel_library`, or any `cc_library`.
       custom_ops_yaml_target: YAML that binds custom operators to the kernels of `kernel_deps`. Not needed for operators of an
         `et_kernel_library` with `yamls` or `declares_operators`. With this YAML, there is also `custom_ops_<name>_lib_py`, a
@@ -142,6 +144,7 @@ def executorch_model(
         qnn_op_packages = qnn_op_packages,
         qnn_sdk = qnn_sdk,
         quantize = quantize,
+        weights = weights,
         deps = deps,
         **common
     )

@@ -10,7 +10,7 @@ def executorch_program_test(name, size = "small", **kwargs):
     Args:
       name: name of the test.
       size: size of the test, which sets its timeout.
-      **kwargs: program, methods, deps, data, linkopts, atol, rtol, min_snr, env and the common attributes.
+      **kwargs: program, weights, methods, deps, data, linkopts, atol, rtol, min_snr, env and the common attributes.
     """
     _executorch_program_test(
         name = name,

@@ -134,6 +134,7 @@ class MemoryReport:
     Attributes:
         label: the program's label.
         program_bytes: the size of the program's file.
+        weights_bytes: the size of the file with the constants that the program does not have; 0 for none.
         methods: the methods.
         constants: the constants of all methods, the largest first.
         what_if: other programs, to compare with.
@@ -141,6 +142,7 @@ class MemoryReport:
 
     label: str
     program_bytes: int
+    weights_bytes: int
     methods: tuple[Method, ...]
     constants: tuple[Constant, ...]
     what_if: tuple[WhatIf, ...] = ()
@@ -157,8 +159,8 @@ class MemoryReport:
 
     @property
     def bytes(self) -> int:
-        """The bytes of the program's file and of the planned memory of the method with the most."""
-        return self.program_bytes + self.planned
+        """The bytes of the program's files and of the planned memory of the method with the most."""
+        return self.program_bytes + self.weights_bytes + self.planned
 
     @property
     def constant_bytes(self) -> int:
@@ -187,6 +189,7 @@ def _parse(content: Any) -> MemoryReport:
     return MemoryReport(
         str(content["label"]),
         int(content["program_bytes"]),
+        int(content["weights_bytes"]),
         tuple(map(_method, content["methods"])),
         tuple(Constant(**constant) for constant in content["constants"]),
     )

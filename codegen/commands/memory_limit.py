@@ -50,7 +50,8 @@ def _findings(report: MemoryReport, attribute: str, limit: int | None, needed: i
     if attribute == "max_planned_bytes":
         needs = f"{needed:,} bytes {planned}"
     else:
-        needs = f"{needed:,} bytes, {report.program_bytes:,} of its file and {method.planned:,} {planned}"
+        weights = f", {report.weights_bytes:,} of its weights" if report.weights_bytes else ""
+        needs = f"{needed:,} bytes, {report.program_bytes:,} of its file{weights} and {method.planned:,} {planned}"
     yield Finding(
         id="memory-too-large",
         where=_LABEL.value,

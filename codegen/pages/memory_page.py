@@ -37,7 +37,7 @@ line {{ stroke: var(--text); stroke-width: 1; stroke-dasharray: 3 3; vector-effe
 </head>
 <body>
 <h1>Memory of {label}</h1>
-<p>{total:,} bytes: the program's file with {program:,}, and the planned memory of the largest method with
+<p>{total:,} bytes: the program's file with {program:,}, {weights}and the planned memory of the largest method with
 {planned:,}.</p>
 <p class="soft">Besides, kernels need scratch memory while they run, and the runtime needs memory for a loaded method.
 Both depend on the machine, and the runner of the program measures both:
@@ -61,6 +61,7 @@ def render(report: MemoryReport) -> str:
         style=style.STYLE,
         total=report.bytes,
         program=report.program_bytes,
+        weights=f"the file of its weights with {report.weights_bytes:,}, " if report.weights_bytes else "",
         planned=report.planned,
         methods="\n".join(map(_method, report.methods)),
         constant_bytes=report.constant_bytes,

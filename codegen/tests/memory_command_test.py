@@ -135,6 +135,14 @@ class MemoryCommandTest(case.TestCase):
         )
         self.assertEqual(report["methods"][0]["tensors"][0]["name"], "input 0")
 
+    def test_weights_file(self) -> None:
+        weights = self.write("weights.ptd", bytes(1234))
+        y = _tensor((1,), (1, 0))
+        report = self._report({"one": Method([Call("aten::b.out", (y,))], (), (y,), (4,))}, f"--weights={weights}")
+        self.assertEqual(report["bytes"], report["program_bytes"] + 1234 + 4)
+        self.assertRegex((self.directory / "memory.txt").read_text(), r"\nweights file +1,234\n")
+        self.assertIn("the file of its weights with 1,234, and", (self.directory / "memory.html").read_text())
+
     def test_memory_of_the_application(self) -> None:
         x, y = _tensor((4,), None), _tensor((4,), (1, 0), is_dynamic=True)
         report = self._method(Method(["delegate", Call("aten::a.out", (x, y))], (x,), (y,), (16,)), backends=["Npu"])

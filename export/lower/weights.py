@@ -2,13 +2,13 @@
 
 The key of a constant is `<name>@<digest>`: the name in the module, and a digest of the dtype, the sizes, the dim order
 and the elements. So programs and methods can share one file, in which equal elements are stored once, and no program
-takes the weights of another one. Data of backends keeps the key of the backend.
+takes the weights of another one. Data of backends keeps its key, which is a digest, too.
 """
 
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from executorch.exir import ExecutorchBackendConfig, ExecutorchProgramManager, schema
@@ -69,8 +69,23 @@ def separate(executorch: ExecutorchProgramManager, emissions: Mapping[str, Emiss
         executorch._data_serializer,
         store.get_named_data_store_output(),
     )
-    empty = FlatTensorSerializer().serialize(DataPayload([], {}))
-    return Separated(bytes(pte), bytes(files.get(_FILE, empty)))
+    return Separated(bytes(pte), bytes(files[_FILE]) if files else _serialized(NamedDataStore()))
+
+
+def merge(files: Sequence[bytes]) -> bytes:
+    """Returns a file with the constants of several files (.ptd), equal constants once."""
+    store = NamedDataStore()
+    for file in files:
+        content = FlatTensorSerializer().deserialize(file)
+        for key, entry in content.named_data.items():
+            data = bytes(content.buffers[entry.buffer_index])
+            store.add_named_data(key, data, _ALIGNMENT, _FILE, entry.tensor_layout)
+    return _serialized(store)
+
+
+def _serialized(store: NamedDataStore) -> bytes:
+    entries = store.get_named_data_store_output().external_data.get(_FILE, {})
+    return bytes(FlatTensorSerializer().serialize(DataPayload(store.buffers, entries)))
 
 
 def _names(
@@ -119,9 +134,13 @@ def _without_constants(
 
 
 def _of_backends(executorch: ExecutorchProgramManager) -> NamedDataStoreOutput:
-    """Returns the data that backends share, the large data in the file. XNNPACK's keys are digests of the content."""
+    """Returns the data that backends share. Large data is in the file, if its key has the SHA-256 of the data."""
     data = executorch._named_data
     entries = {**data.pte_data, **{key: entry for file in data.external_data.values() for key, entry in file.items()}}
-    large = {key: entry for key, entry in entries.items() if len(data.buffers[entry.buffer_index]) >= _LEAST_BYTES}
-    small = {key: entry for key, entry in entries.items() if key not in large}
-    return NamedDataStoreOutput(data.buffers, small, {_FILE: large})
+    moved = {key: entry for key, entry in entries.items() if _is_moved(key, data.buffers[entry.buffer_index])}
+    kept = {key: entry for key, entry in entries.items() if key not in moved}
+    return NamedDataStoreOutput(data.buffers, kept, {_FILE: moved})
+
+
+def _is_moved(key: str, data: bytes) -> bool:
+    return len(data) >= _LEAST_BYTES and hashlib.sha256(data).hexdigest() in key

@@ -157,6 +157,19 @@ def _selective_binary_test_impl(ctx):
 
 _selective_binary_test = analysistest.make(_selective_binary_test_impl)
 
+def _weights_test_impl(ctx):
+    env = analysistest.begin(ctx)
+    main = main_source(env)
+    asserts.true(env, "/*weights=*/\"{}/rules/tests/{}\"".format(ctx.workspace_name, ctx.attr.weights) in main, main)
+    runfiles = analysistest.target_under_test(env)[DefaultInfo].default_runfiles.files.to_list()
+    asserts.true(env, ctx.attr.weights in [f.basename for f in runfiles], "the weights are runfiles")
+    return analysistest.end(env)
+
+_weights_test = analysistest.make(
+    _weights_test_impl,
+    attrs = {"weights": attr.string(default = "external.weights.ptd")},
+)
+
 def _program_test_test_impl(ctx):
     env = analysistest.begin(ctx)
     main = main_source(env)
@@ -205,6 +218,35 @@ def executorch_binary_test_suite(name):
         min_snr = "20",
         program = ":program",
         rtol = "1e-3",
+        deps = [":generated"],
+    )
+    case(
+        name = "program_with_weights",
+        rule = executorch_program_test,
+        test = _weights_test,
+        size = "small",
+        program = ":external",
+        deps = [":generated"],
+    )
+    case(
+        name = "program_with_shared_weights",
+        expect = {"weights": "shared.weights.ptd"},
+        rule = executorch_binary,
+        test = _weights_test,
+        program = ":external",
+        weights = ":shared",
+        deps = [":generated"],
+    )
+    case(
+        name = "program_with_other_weights",
+        expect = {
+            "id": "other-weights",
+            "names": ["attribute weights", "//rules/tests:program", "//rules/tests:shared"],
+        },
+        rule = executorch_binary,
+        test = failure_test,
+        program = ":program",
+        weights = ":shared",
         deps = [":generated"],
     )
     case(

@@ -1,7 +1,7 @@
 """Analysis tests of executorch_program."""
 
 load("@bazel_skylib//lib:unittest.bzl", "analysistest", "asserts")
-load("//rules:defs.bzl", "et_memory_report", "executorch_program")
+load("//rules:defs.bzl", "et_memory_report", "executorch_program", "executorch_weights")
 load("//rules:providers.bzl", "EtProgramInfo")
 load("//rules/private/actions:qnn_environment.bzl", "NO_QNN_SDK")
 load("//rules/private/providers:qnn_op_package_library_info.bzl", "QnnOpPackageLibraryInfo")
@@ -62,6 +62,7 @@ def _export_test_impl(ctx):
     asserts.equals(env, "program.pte", target[EtProgramInfo].program.basename)
     asserts.equals(env, "program.delegation.json", target[EtProgramInfo].delegation.basename)
     asserts.equals(env, "program.ptd", target[EtProgramInfo].samples.basename)
+    asserts.equals(env, None, target[EtProgramInfo].weights)
     asserts.equals(env, [target[EtProgramInfo].program], target[DefaultInfo].files.to_list())
     return analysistest.end(env)
 
@@ -138,6 +139,29 @@ def _memory_test_impl(ctx):
 
 _memory_test = analysistest.make(_memory_test_impl)
 
+def _external_test_impl(ctx):
+    env = analysistest.begin(ctx)
+    target = analysistest.target_under_test(env)
+    weights = target[EtProgramInfo].weights
+    asserts.equals(env, "external.weights.ptd", weights.basename)
+    assert_ends(env, ["rules/tests/external.weights.ptd"], values_of(action_with_mnemonic(env, "EtExport").argv, "--weights"))
+    asserts.equals(env, [], values_of(action_with_mnemonic(env, "EtRecord").argv, "--weights"))
+    asserts.true(env, weights in target[DefaultInfo].default_runfiles.files.to_list(), "the weights are runfiles")
+    asserts.equals(env, [weights], target[OutputGroupInfo].weights.to_list())
+    return analysistest.end(env)
+
+_external_test = analysistest.make(_external_test_impl)
+
+def _shared_weights_test_impl(ctx):
+    env = analysistest.begin(ctx)
+    action = action_with_mnemonic(env, "EtWeights")
+    inputs = ["rules/tests/external.weights.ptd", "rules/tests/other_external.weights.ptd"]
+    assert_ends(env, inputs, values_of(action.argv, "--weights"))
+    assert_ends(env, ["rules/tests/shared.weights.ptd"], [f.path for f in action.outputs.to_list()])
+    return analysistest.end(env)
+
+_shared_weights_test = analysistest.make(_shared_weights_test_impl)
+
 def _op_package_impl(ctx):
     folder = ctx.actions.declare_directory(ctx.label.name)
     ctx.actions.run_shell(outputs = [folder], command = "false")
@@ -192,6 +216,41 @@ def executorch_program_test_suite(name):
         test = _sdk_test,
         model = "model.py",
         qnn_sdk = True,
+    )
+    case(
+        name = "external",
+        rule = executorch_program,
+        test = _external_test,
+        model = "model.py",
+        weights = "external",
+    )
+    executorch_program(
+        name = "other_external",
+        model = "model.py",
+        tags = ["manual"],
+        weights = "external",
+    )
+    case(
+        name = "shared",
+        rule = executorch_weights,
+        test = _shared_weights_test,
+        programs = [
+            ":external",
+            ":other_external",
+        ],
+    )
+    case(
+        name = "shared_embedded",
+        expect = {
+            "id": "no-weights",
+            "names": ["attribute programs", "//rules/tests:program_without_qnn"],
+        },
+        rule = executorch_weights,
+        test = failure_test,
+        programs = [
+            ":external",
+            ":program_without_qnn",
+        ],
     )
     case(
         name = "program_of_two_lines",

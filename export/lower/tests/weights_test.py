@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import os
 from collections.abc import Mapping
+from dataclasses import replace
 
 import torch
 from absl.testing import absltest
@@ -13,6 +14,7 @@ from executorch.extension.flat_tensor.serialize.serialize import FlatTensorSeria
 from executorch.extension.pybindings.portable_lib import _load_for_executorch
 
 from export.exporter import Exported, export
+from export.lower import weights
 from export.tests.model_files import Files, read
 
 _METHODS = """
@@ -70,12 +72,16 @@ class WeightsTest(Files):
         entries = FlatTensorSerializer().deserialize(exported.weights).named_data
         return {key: entry.tensor_layout.sizes if entry.tensor_layout else [] for key, entry in entries.items()}
 
+    def count(self, file: bytes) -> int:
+        """Returns the number of different contents."""
+        return len(FlatTensorSerializer().deserialize(file).buffers)
+
     def assert_runs(self, exported: Exported) -> None:
-        program, weights = self.folder / "model.pte", self.folder / "model.weights.ptd"
+        program, constants = self.folder / "model.pte", self.folder / "model.weights.ptd"
         program.write_bytes(exported.pte)
-        weights.write_bytes(exported.weights)
+        constants.write_bytes(exported.weights)
         # ExecuTorch's runtime refuses an empty file.
-        paths = [program, weights] if self.layouts(exported) else [program]
+        paths = [program, constants] if self.layouts(exported) else [program]
         loaded = _load_for_executorch(*map(str, paths))
         samples = read(exported.ptd)
         methods = {key.split("/")[0] for key in samples}
@@ -114,7 +120,7 @@ class WeightsTest(Files):
     def test_same_elements_with_other_shapes(self) -> None:
         exported = self.exported(_TIED)
         self.assertCountEqual(self.layouts(exported).values(), [[32, 16], [16, 32]])
-        self.assertLen(FlatTensorSerializer().deserialize(exported.weights).buffers, 1)
+        self.assertEqual(self.count(exported.weights), 1)
         self.assert_runs(exported)
 
     def test_constants_of_a_backend(self) -> None:
@@ -126,6 +132,16 @@ class WeightsTest(Files):
         exported = self.exported(_SMALL)
         self.assertEmpty(self.layouts(exported))
         self.assert_runs(exported)
+
+    def test_programs_share_a_file(self) -> None:
+        first = self.exported(_METHODS)
+        second = self.exported(_METHODS.replace("Model(2)", "Model(3)"), backends=("xnnpack",))
+        merged = replace(first, weights=weights.merge([first.weights, second.weights, first.weights]))
+        self.assert_runs(merged)
+        self.assert_runs(replace(second, weights=merged.weights))
+        # Of the second program, the file gets one linear weight, and the two weights that XNNPACK has in its own order.
+        self.assertEqual(self.count(first.weights), 5)
+        self.assertEqual(self.count(merged.weights), 5 + 3)
 
     def test_same_bytes_in_every_export(self) -> None:
         first, second = self.exported(_METHODS), self.exported(_METHODS)

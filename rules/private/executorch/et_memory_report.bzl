@@ -48,6 +48,8 @@ def _et_memory_report_impl(ctx):
     args.add(label_text(ctx.attr.program.label), format = "--label=%s")
     args.add(info.program, format = "--program=%s")
     args.add_all(origins, format_each = "--origins=%s")
+    weights = [info.weights] if info.weights else []
+    args.add_all(weights, format_each = "--weights=%s")
     for other in ctx.attr.what_if:
         program = program_of(other).program
         args.add("--what_if={}\t{}".format(label_text(other.label), program.path))
@@ -58,7 +60,7 @@ def _et_memory_report_impl(ctx):
     run_codegen(
         ctx,
         args,
-        inputs = [info.program] + origins + others,
+        inputs = [info.program] + weights + origins + others,
         outputs = [text, json, html],
         mnemonic = "EtMemory",
         progress_message = "Reading the memory plan of %{label}",
@@ -85,7 +87,7 @@ of the program measures it (`--memory`).""",
     implementation = _et_memory_report_impl,
     attrs = {
         "max_bytes": attr.int(
-            doc = "The limit of the bytes of the program's file and of the planned memory of the method with the most. The build fails " +
+            doc = "The limit of the bytes of the program's files and of the planned memory of the method with the most. The build fails " +
                   "if the program needs more, but still writes the report. Default: no limit.",
         ),
         "max_planned_bytes": attr.int(

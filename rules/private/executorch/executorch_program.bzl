@@ -79,6 +79,7 @@ def _executorch_program_impl(ctx):
             ".times.txt",
         ]
     ]
+    weights = ctx.actions.declare_file(name + ".weights.ptd") if ctx.attr.weights == "external" else None
     _export(
         ctx,
         {
@@ -89,7 +90,7 @@ def _executorch_program_impl(ctx):
             "--passes_report": passes,
             "--passes_report_json": passes_json,
             "--origins": origins,
-        },
+        } | ({"--weights": weights} if weights else {}),
         mnemonic = "EtExport",
         progress_message = "Exporting %{label}",
     )
@@ -111,14 +112,15 @@ def _executorch_program_impl(ctx):
         mnemonic = "EtExportTimes",
         progress_message = "Timing the export of %{label}",
     )
-    files = depset([program, samples])
+    constants = [weights] if weights else []
     return [
-        DefaultInfo(files = depset([program]), runfiles = ctx.runfiles(transitive_files = files)),
+        DefaultInfo(files = depset([program]), runfiles = ctx.runfiles([program, samples] + constants)),
         EtProgramInfo(
             delegation = report_json,
             origins = origins,
             program = program,
             samples = samples,
+            weights = weights,
         ),
         OutputGroupInfo(
             delegation_report = depset([report, report_json]),
@@ -127,6 +129,7 @@ def _executorch_program_impl(ctx):
             origins = depset([origins]),
             samples = depset([samples]),
             times = depset([times]),
+            weights = depset(constants),
         ),
     ]
 
@@ -144,7 +147,8 @@ backend takes stay in the program, and `et_operator_library` selects them. Outpu
 - `graph_pass_report`: the changes of `graph_passes`, and the samples on which the export checked the program.
 - `origins`: the line of Python behind each instruction.
 - `etrecord`: the ETRecord, which ExecuTorch's Inspector reads together with a profile. Needs pandas in the lock or in `deps`.
-- `times`: exports once more and writes `<name>.times.txt`, the seconds of each phase.""",
+- `times`: exports once more and writes `<name>.times.txt`, the seconds of each phase.
+- `weights`: with `weights = "external"`, the constants.""",
     implementation = _executorch_program_impl,
     cfg = _host_platform,
     attrs = MODEL_FILE_ATTRS | {
@@ -182,6 +186,12 @@ backend takes stay in the program, and `et_operator_library` selects them. Outpu
             doc = "A recipe that quantizes the model before the lowering: `xnnpack_int8`, or `xnnpack_int8_dynamic`, which computes the " +
                   "ranges of activations in each run. The calibration uses the model file's `get_calibration_inputs()` or the samples. " +
                   "For other quantizers, define `get_quantizer()` in the model file.",
+        ),
+        "weights": attr.string(
+            doc = "Where the constants are. `embedded`: in the program. `external`: constants of 1,024 bytes or more are in " +
+                  "`<name>.weights.ptd`, which [several programs can share](weights.md). Default: embedded.",
+            default = "embedded",
+            values = ["embedded", "external"],
         ),
         "_check_programs": attr.label(
             default = "//rules:check_programs",

@@ -56,6 +56,8 @@ def _executorch_python_extension_impl(ctx):
             name = "lib" + key + name.removeprefix(_PRIVATE)
         copies[library] = ctx.actions.declare_file(folder + name)
     links = {folder + module + ".pte": info.program}
+    if info.weights:
+        links[folder + module + ".weights.ptd"] = info.weights
     for license in find_runtime(ctx).licenses.to_list() + [ctx.file._license]:
         links[folder + "licenses/" + runfiles_path(ctx.workspace_name, license)] = license
     linked = []

@@ -2,10 +2,10 @@
 
 visibility(["//rules/..."])
 
-def _init(*, program, samples = None, origins = None, delegation = None):
+def _init(*, program, weights = None, samples = None, origins = None, delegation = None):
     if type(program) != "File":
         fail("EtProgramInfo.program: expected a File, got a {}".format(type(program)))
-    return {"delegation": delegation, "origins": origins, "program": program, "samples": samples}
+    return {"delegation": delegation, "origins": origins, "program": program, "samples": samples, "weights": weights}
 
 EtProgramInfo, _new_et_program_info = provider(
     doc = "A program that the runtime can load.",
@@ -14,6 +14,7 @@ EtProgramInfo, _new_et_program_info = provider(
         "origins": "File | None: JSON with the line of Python behind each instruction.",
         "program": "File: the .pte.",
         "samples": "File | None: sample inputs with PyTorch's outputs, in ExecuTorch's .ptd format.",
+        "weights": "File | None: the constants of the program, in ExecuTorch's .ptd format; None if the program has its constants.",
     },
     init = _init,
 )
