@@ -297,8 +297,9 @@ class ChannelsLastTest(PassTestCase):
         """The copy of the input is too expensive for the first layer alone. It counts for the layer that runs first."""
         init = "self.small, self.large = torch.nn.Conv2d(96, 96, 1), torch.nn.Conv2d(96, 96, 3, padding=1)"
         for layers, count in (("self.small(x), self.large(x)", 1), ("self.large(x), self.small(x)", 2)):
+            source = model_file(f"return {layers}", "torch.rand(1, 96, 8, 8)", init=init)
             for _ in range(3):
-                exported = self.export(model_file(f"return {layers}", "torch.rand(1, 96, 8, 8)", init=init), ["channels_last"])
+                exported = self.export(source, ["channels_last"])
                 changes = self.changes(exported, "channels_last")
                 self.assertEqual(changes.count(self._LAYER), count)
 
