@@ -39,13 +39,8 @@ class ChatTest(absltest.TestCase):
 
     def test_llama_is_that_of_hugging_face(self) -> None:
         config = Config()
-        sizes = {name: value for name, value in vars(config).items() if name not in ("cache_length", "rope_theta")}
-        other = LlamaForCausalLM(
-            LlamaConfig(
-                **sizes, max_position_embeddings=config.cache_length, rope_theta=config.rope_theta,
-                tie_word_embeddings=False,
-            )
-        ).eval()  # fmt: skip
+        sizes = {name: value for name, value in vars(config).items() if name != "cache_length"}
+        other = LlamaForCausalLM(LlamaConfig(**sizes, max_position_embeddings=config.cache_length)).eval()
         llama = model.make_llama()
         other.load_state_dict(llama.state_dict())
         tokens = torch.randint(config.vocab_size, (1, 40))

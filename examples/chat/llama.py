@@ -4,7 +4,6 @@ from dataclasses import dataclass
 
 import torch
 from torch import Tensor, nn
-from torch.nn import functional as F
 
 
 @dataclass(frozen=True)
@@ -53,7 +52,7 @@ class Attention(nn.Module):
         )
         self.keys.index_copy_(2, positions, _rotated(key, *rotation))
         self.values.index_copy_(2, positions, value)
-        result = F.scaled_dot_product_attention(
+        result = nn.functional.scaled_dot_product_attention(
             _rotated(query, *rotation), self.keys, self.values, attn_mask=mask, enable_gqa=True
         )
         return self.o_proj(result.transpose(1, 2).flatten(2))
@@ -67,7 +66,7 @@ class Mlp(nn.Module):
         self.down_proj = nn.Linear(config.intermediate_size, config.hidden_size, bias=False)
 
     def forward(self, x: Tensor) -> Tensor:
-        return self.down_proj(F.silu(self.gate_proj(x)) * self.up_proj(x))
+        return self.down_proj(nn.functional.silu(self.gate_proj(x)) * self.up_proj(x))
 
 
 class Layer(nn.Module):
@@ -106,7 +105,7 @@ class Decoder(nn.Module):
 
 
 class Llama(nn.Module):
-    """int64 [1, n] tokens and int64 [1] position of the first one -> float32 [1, vocab_size] logits of the next token."""
+    """int64 [1, n] tokens, int64 [1] position of the first one -> float32 [1, vocab_size] logits of the next token."""
 
     def __init__(self, config: Config) -> None:
         super().__init__()
