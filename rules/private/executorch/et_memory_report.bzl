@@ -81,8 +81,8 @@ et_memory_report = rule(
 The outputs are `<name>.txt`, `<name>.json` and `<name>.html`, a self-contained web page with a picture of the planned memory. Each
 output is also an output group: `text`, `json`, `html`. [The guide](memory.md) explains the parts of a report.
 
-The report shows, for each method, the instruction at which the most planned memory is in use, and the tensors that are in memory
-then, with the lines of Python that make and last read the tensors. The scratch memory of kernels depends on the machine: the runner
+For each method, the report shows the instruction at which the most planned memory is in use, and the tensors that are in memory
+then. Each tensor has the lines of Python that make and last read the tensor. The scratch memory of kernels depends on the machine: the runner
 of the program measures it (`--memory`).""",
     implementation = _et_memory_report_impl,
     attrs = {
