@@ -193,7 +193,8 @@ class CommandsTest(absltest.TestCase):
         for target in targets:
             self._assert_exists(target)
             if verb == "test":
-                self.assertRegex(target, r"_test$|/\.\.\.$|:(all|all_models|full_size|op_tests_of_all_sets|quick|slow)$")
+                suites = "all|all_models|full_size|op_tests_of_all_sets|quick|slow"
+                self.assertRegex(target, rf"_test$|/\.\.\.$|:({suites})$")
         if verb == "run" and _label(targets[0]) in self.run_targets:
             self._run(command, self.run_targets[_label(targets[0])], arguments)
         elif verb == "run":

@@ -60,12 +60,12 @@ def findings(manual: set[str], tagged: set[str], suite: set[str]) -> Iterator[st
 
 def check(tree: pathlib.Path) -> Iterator[str]:
     """Yields the findings of the tests of a tree, which Bazel lists."""
-
-    def labels(expression: str) -> set[str]:
+    lists = []
+    for expression in (*(rf'attr(tags, "\b{tag}\b", {_TESTS})' for tag in ("manual", "slow")), "tests(//:slow)"):
         command = ["tools/bazel", "query", "--noshow_progress", expression]
-        return set(subprocess.run(command, cwd=tree, check=True, capture_output=True, text=True).stdout.split())
-
-    def with_tag(tag: str) -> set[str]:
-        return labels(rf'attr(tags, "\b{tag}\b", {_TESTS})')
-
-    yield from findings(with_tag("manual"), with_tag("slow"), labels("tests(//:slow)"))
+        run = subprocess.run(command, cwd=tree, capture_output=True, text=True)
+        if run.returncode != 0:
+            yield f"tools/bazel query failed: {run.stderr.strip()}"
+            return
+        lists.append(set(run.stdout.split()))
+    yield from findings(*lists)

@@ -7,8 +7,9 @@ from absl.testing import absltest
 
 from tools.lint import slow_tests
 
+_PATTERNS = slow_tests.ELSEWHERE
 # One test for each reason.
-_ELSEWHERE = {pattern.replace("*", "x") for pattern in slow_tests.ELSEWHERE}
+_ELSEWHERE = {pattern.replace("*", "x") for pattern in _PATTERNS}
 
 
 class SlowTestsTest(absltest.TestCase):
@@ -32,6 +33,20 @@ class SlowTestsTest(absltest.TestCase):
             self._places(_ELSEWHERE - {"//tools/launcher:install_test"}, set(), set()),
             ["//tools/launcher:install_test"],
         )
+
+    def test_what_bazel_lists(self) -> None:
+        tree = Path(self.create_tempdir().full_path)
+        bazel = tree / "tools/bazel"
+        bazel.parent.mkdir()
+        for body, places in (
+            ('case "$*" in *manual*|*slow*) echo //a:test ;; esac', set(_PATTERNS)),
+            ('case "$*" in *"tests(//:slow)"*) echo //a:test ;; esac', {"//a:test", *_PATTERNS}),
+            ("echo ERROR: no package >&2; exit 7", {"tools/bazel query failed"}),
+        ):
+            bazel.write_text(f"#!/bin/sh\n{body}\n")
+            bazel.chmod(0o755)
+            with self.subTest(body):
+                self.assertEqual({line.partition(": ")[0] for line in slow_tests.check(tree)}, places)
 
     def test_what_ci_runs(self) -> None:
         self.assertRegex(Path(".ci/run").read_text(), r"\ntools/bazel test .* //\.\.\. //:quick //:slow\n")
