@@ -25,7 +25,9 @@ class _Copying(nn.Module):
         return before, self.state.view(-1) + 1
 
 
-def _copies(module: nn.Module, runs: Sequence[Tensor]) -> tuple[int, list[tuple[Tensor, ...]], list[tuple[Tensor, ...]]]:
+def _copies(
+    module: nn.Module, runs: Sequence[Tensor]
+) -> tuple[int, list[tuple[Tensor, ...]], list[tuple[Tensor, ...]]]:
     """Returns the number of copies in the decomposed program, and the results of the program and of the module."""
     # The exported module shares the buffers of the module.
     eager = copy.deepcopy(module)
