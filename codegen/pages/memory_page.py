@@ -113,8 +113,8 @@ aria-label="Places of tensors in planned memory over the instructions">
 aria-label="Bytes in use over the instructions"><path d="M0 0 {steps} V0 Z"/></svg>
 <p class="axis soft"><span>instruction 0</span><span>{count - 1}</span></p>
 <p class="legend">{legend}</p>
-<p class="soft">Above, from top to bottom: the addresses of planned memory. Below: the bytes in use. The dashed line is the
-peak.</p>"""
+<p class="soft">Above, from top to bottom: the addresses of planned memory. Below: the bytes in use. The dashed line is
+the peak.</p>"""
 
 
 def _box(method: Method, tensor: PlannedTensor, starts: Sequence[int]) -> str:
