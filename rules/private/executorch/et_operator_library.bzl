@@ -24,12 +24,12 @@ See: docs/errors.md#server-generated-beside-others"""
 def _check_attributes(ctx):
     given = [
         written(ctx, name)
-        for name in ["deps", "include_all_operators", "models", "ops", "ops_dict", "ops_schema_yaml_target", "without_models"]
+        for name in ["deps", "include_all_operators", "models", "ops", "ops_dict", "ops_schema_yaml_target"]
         if getattr(ctx.attr, name)
     ]
     if ctx.attr.server_generated_yaml_target and given:
         fail(EXCLUSIVE_ERR.format(label = ctx.label, others = ", ".join(given)))
-    if not (ctx.attr.server_generated_yaml_target or given):
+    if not (ctx.attr.server_generated_yaml_target or given or ctx.attr.without_models):
         fail(EMPTY_SELECTION_ERR.format(label = ctx.label))
 
 def _et_operator_library_impl(ctx):
