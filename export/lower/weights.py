@@ -48,9 +48,7 @@ def separate(executorch: ExecutorchProgramManager, emissions: Mapping[str, Emiss
     """
     emitted = executorch._emitter_output
     moved = {
-        index
-        for index, buffer in enumerate(emitted.program.constant_buffer)
-        if len(buffer.storage) >= _LEAST_BYTES
+        index for index, buffer in enumerate(emitted.program.constant_buffer) if len(buffer.storage) >= _LEAST_BYTES
     }
     store = NamedDataStore()
     plans = [
@@ -113,24 +111,27 @@ def _without_constants(
     store: NamedDataStore,
 ) -> schema.ExecutionPlan:
     """Returns a method whose constants `moved` are keys of a file. Adds the constants to the store."""
-    values = []
-    for index, value in enumerate(plan.values):
+
+    def moved_out(index: int, value: schema.EValue) -> schema.EValue:
         tensor = value.val
-        if isinstance(tensor, schema.Tensor) and tensor.allocation_info is None and tensor.data_buffer_idx in moved:
-            content = program.constant_buffer[tensor.data_buffer_idx].storage
-            layout = TensorLayout(tensor.scalar_type, [*tensor.sizes], [*tensor.dim_order])
-            digest = hashlib.sha256(f"{layout}".encode())
-            digest.update(content)
-            key = f"{names.get(index, 'constant')}@{digest.hexdigest()[:16]}"
-            store.add_named_data(key, content, _ALIGNMENT, _FILE, layout)
-            info = replace(
-                tensor.extra_tensor_info or schema.ExtraTensorInfo(),
-                fully_qualified_name=key,
-                location=schema.TensorDataLocation.EXTERNAL,
-            )
-            value = schema.EValue(replace(tensor, data_buffer_idx=0, extra_tensor_info=info))
-        values.append(value)
-    return replace(plan, values=values)
+        if not (
+            isinstance(tensor, schema.Tensor) and tensor.allocation_info is None and tensor.data_buffer_idx in moved
+        ):
+            return value
+        content = program.constant_buffer[tensor.data_buffer_idx].storage
+        layout = TensorLayout(tensor.scalar_type, [*tensor.sizes], [*tensor.dim_order])
+        digest = hashlib.sha256(f"{layout}".encode())
+        digest.update(content)
+        key = f"{names.get(index, 'constant')}@{digest.hexdigest()[:16]}"
+        store.add_named_data(key, content, _ALIGNMENT, _FILE, layout)
+        info = replace(
+            tensor.extra_tensor_info or schema.ExtraTensorInfo(),
+            fully_qualified_name=key,
+            location=schema.TensorDataLocation.EXTERNAL,
+        )
+        return schema.EValue(replace(tensor, data_buffer_idx=0, extra_tensor_info=info))
+
+    return replace(plan, values=[moved_out(index, value) for index, value in enumerate(plan.values)])
 
 
 def _of_backends(executorch: ExecutorchProgramManager) -> NamedDataStoreOutput:

@@ -1,13 +1,17 @@
-// Runs a runner with randomly mutated programs and samples. For any file, the runner must run it or print one error: no
-// signal, no abort, no sanitizer report, and limited time and memory.
+// Runs a runner with randomly mutated programs, samples and weights. For any file, the runner must run it or print one
+// error: no signal, no abort, no sanitizer report, and limited time and memory.
 //
-// Arguments: flags as described by --help, then programs, each with its samples next to it (model.pte, model.ptd).
+// Arguments: flags as described by --help, then programs, each with its samples and, for --weights, its weights next to
+// it (model.pte, model.ptd, model.weights.ptd).
 
 #include <unistd.h>
 
+#include <array>
+#include <cstddef>
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
+#include <iterator>
 #include <string>
 #include <vector>
 
@@ -18,13 +22,12 @@
 namespace rules_executorch {
 namespace {
 
-struct Case {
-  std::string program;
-  std::string samples;
-};
+// The files of a case: the program, the samples and the weights.
+constexpr const char* kExtensions[] = {".pte", ".ptd", ".weights.ptd"};
+using Case = std::array<std::string, std::size(kExtensions)>;
 
 struct Settings {
-  bool samples = false;
+  size_t changed = 0;  // the number of the file that is changed
   uint64_t seed = 1;
   uint64_t first = 0;
   uint64_t count = 5000;
@@ -33,8 +36,9 @@ struct Settings {
 };
 
 // Checks a program with its samples. Returns the error of the run, or an empty text.
-std::string Run(const std::string& program, const std::string& samples, const std::string& log) {
-  const RunnerResult result = RunInProcess({"--program=" + program, "--samples=" + samples, "--check"}, log);
+std::string Run(const Case& files, const std::string& log) {
+  const RunnerResult result =
+      RunInProcess({"--program=" + files[0], "--samples=" + files[1], "--weights=" + files[2], "--check"}, log);
   if (!result.crash.empty()) {
     return result.crash;
   }
@@ -55,8 +59,8 @@ Settings Parse(int argc, char** argv) {
     const size_t equals = argument.find('=');
     const std::string flag = argument.substr(0, equals);
     const std::string value = equals == std::string::npos ? "" : argument.substr(equals + 1);
-    if (flag == "--samples") {
-      settings.samples = true;
+    if (flag == "--samples" || flag == "--weights") {
+      settings.changed = flag == "--samples" ? 1 : 2;
     } else if (flag == "--seed") {
       settings.seed = std::strtoull(value.c_str(), nullptr, 10);
     } else if (flag == "--first") {
@@ -66,11 +70,16 @@ Settings Parse(int argc, char** argv) {
     } else if (flag == "--keep") {
       settings.keep = value;
     } else if (argument.size() > 4 && argument.substr(argument.size() - 4) == ".pte") {
-      settings.cases.push_back({argument, argument.substr(0, argument.size() - 4) + ".ptd"});
+      Case files;
+      for (size_t i = 0; i < files.size(); ++i) {
+        files[i] = argument.substr(0, argument.size() - 4) + kExtensions[i];
+      }
+      settings.cases.push_back(files);
     } else {
       std::fprintf(stderr,
-                   "Usage: %s [--samples] [--seed=N] [--first=N] [--count=N] [--keep=FOLDER] PROGRAM.pte...\n"
-                   "Changes the programs, or with --samples their samples, count times. --keep keeps what fails.\n",
+                   "Usage: %s [--samples|--weights] [--seed=N] [--first=N] [--count=N] [--keep=FOLDER] PROGRAM.pte...\n"
+                   "Changes the programs, or with --samples their samples, with --weights their weights, count times.\n"
+                   "--keep keeps what fails.\n",
                    argv[0]);
       std::exit(2);
     }
@@ -82,15 +91,15 @@ int Main(int argc, char** argv) {
   const Settings settings = Parse(argc, argv);
   const char* folder = std::getenv("TEST_TMPDIR");
   const std::string place = (folder != nullptr ? folder : "/tmp") + std::string("/fuzz.") + std::to_string(getpid());
-  const std::string extension = settings.samples ? ".ptd" : ".pte";
+  const std::string extension = kExtensions[settings.changed];
   const std::string changed = place + extension;
   std::vector<Bytes> files;
   for (const Case& each : settings.cases) {
-    files.push_back(ReadFile(settings.samples ? each.samples : each.program));
+    files.push_back(ReadFile(each[settings.changed]));
     // The unchanged files must run. Otherwise, a runner that refuses everything would pass.
-    const std::string problem = Run(each.program, each.samples, place + ".log");
+    const std::string problem = Run(each, place + ".log");
     if (!problem.empty() || !ReadFile(place + ".log").empty()) {
-      std::fprintf(stderr, "%s does not run as it is: %s\n", each.program.c_str(), problem.c_str());
+      std::fprintf(stderr, "%s does not run as it is: %s\n", each[0].c_str(), problem.c_str());
       return 1;
     }
   }
@@ -99,13 +108,13 @@ int Main(int argc, char** argv) {
     const size_t at = i % files.size();
     std::string changes;
     WriteFile(changed, Mutate(files[at], files[(at + 1) % files.size()], settings.seed * 1000003 + i, &changes));
-    const Case& each = settings.cases[at];
-    const std::string problem =
-        settings.samples ? Run(each.program, changed, place + ".log") : Run(changed, each.samples, place + ".log");
+    Case each = settings.cases[at];
+    each[settings.changed] = changed;
+    const std::string problem = Run(each, place + ".log");
     if (!problem.empty()) {
       ++failures;
-      std::printf("%llu of %s (%s): %s\n", static_cast<unsigned long long>(i), each.program.c_str(), changes.c_str(),
-                  problem.c_str());
+      std::printf("%llu of %s (%s): %s\n", static_cast<unsigned long long>(i), settings.cases[at][0].c_str(),
+                  changes.c_str(), problem.c_str());
       if (!settings.keep.empty()) {
         WriteFile(settings.keep + "/" + std::to_string(i) + extension, ReadFile(changed));
       }

@@ -216,7 +216,11 @@ class ProgramCheck {
     const size_t size = layout.nbytes();
     const size_t extra =
         file_.Field(tensor, kTensorExtraTensorInfo) == 0 ? 0 : file_.Child(tensor, kTensorExtraTensorInfo);
-    const bool is_external = extra != 0 && file_.Number<uint8_t>(extra, kExtraTensorInfoLocation) != 0;
+    const uint8_t location = extra == 0 ? 0 : file_.Number<uint8_t>(extra, kExtraTensorInfoLocation);
+    if (location > 1) {
+      file_.Fail("a tensor whose content is in a place of kind %d", location);
+    }
+    const bool is_external = location == 1;
     const uint32_t constant = file_.Number<uint32_t>(tensor, kTensorDataBufferIdx);
     const bool planned = file_.Field(tensor, kTensorAllocationInfo) != 0;
     if (is_external && (planned || constant != 0)) {
@@ -269,8 +273,7 @@ class ProgramCheck {
       const Range data = known[Index(file_.Number<uint32_t>(processed, kBackendDelegateDataReferenceIndex),
                                      known.size(), "data of a delegate")];
       delegate_tensors_.push_back(
-          is_xnnpack ? CheckXnnpackData(bytes_ + data.begin, data.size, named_, path_, place, refuse_, &external_)
-                     : 0);
+          is_xnnpack ? CheckXnnpackData(bytes_ + data.begin, data.size, named_, path_, place, refuse_, &external_) : 0);
       file_.Child(delegate, kBackendDelegateCompileSpecs);
       const Vector specs = file_.Tables(delegate, kBackendDelegateCompileSpecs);
       for (size_t j = 0; j < specs.size; ++j) {

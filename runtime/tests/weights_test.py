@@ -53,7 +53,7 @@ def setUpModule() -> None:
 class WeightsTest(absltest.TestCase):
     def run_runner(self, *arguments: str) -> subprocess.CompletedProcess[str]:
         program = [] if any(one.startswith("--program=") for one in arguments) else ["--program=model.pte"]
-        command = [_RUNNER, "--threads=1", *program, *arguments]
+        command = [str(_RUNNER), "--threads=1", *program, *arguments]
         return subprocess.run(command, cwd=_FOLDER, capture_output=True, text=True, check=False, timeout=60)
 
     def succeed(self, *arguments: str) -> str:
@@ -118,7 +118,9 @@ class WeightsTest(absltest.TestCase):
     def test_other_layouts(self) -> None:
         self.fail_with([self.altered(sizes=[2, 300])], "as float32 [300, 2], which is float32 [2, 300] in the file")
         self.fail_with([self.altered(scalar_type=ScalarType.INT)], "which is int32 [300, 2] in the file")
-        self.fail_with([self.altered(dim_order=[1, 0])], "as float32 [300, 2], which is float32 [300, 2] dim order [1, 0]")
+        self.fail_with(
+            [self.altered(dim_order=[1, 0])], "as float32 [300, 2], which is float32 [300, 2] dim order [1, 0]"
+        )
         self.fail_with([self.altered(sizes=[300, 1 << 30])], "cannot use the weights altered.ptd: table.weight@")
 
     def test_damaged_files(self) -> None:

@@ -6,7 +6,7 @@ import numpy
 import torch
 from absl.testing import absltest
 
-from runtime.python.tests import external_weights
+from runtime.python.tests import external_weights  # type: ignore[attr-defined]  # a build writes the module
 
 
 class ExternalWeightsTest(absltest.TestCase):

@@ -66,6 +66,26 @@ bool MapsProgram(std::vector<std::string> arguments, const RunnerText& text = kT
   return ParseOptions(static_cast<int>(pointers.size()), pointers.data(), {}, text).maps_program;
 }
 
+std::string Weights(std::vector<std::string> arguments) {
+  RunnerDefaults defaults;
+  defaults.program = "built.pte";
+  defaults.weights = "built.weights.ptd";
+  arguments.insert(arguments.begin(), "runner");
+  std::vector<char*> pointers;
+  for (std::string& argument : arguments) {
+    pointers.push_back(argument.data());
+  }
+  return ParseOptions(static_cast<int>(pointers.size()), pointers.data(), defaults, kText).weights;
+}
+
+TEST(OptionsTest, WeightsBelongToTheProgram) {
+  EXPECT_PRED_FORMAT2(testing::IsSubstring, "built.weights.ptd", Weights({}));
+  EXPECT_EQ(Weights({"--program=a.pte"}), "");
+  EXPECT_EQ(Weights({"--weights=a.ptd"}), "a.ptd");
+  EXPECT_EQ(Weights({"--weights=a.ptd", "--program=a.pte"}), "a.ptd");
+  EXPECT_EQ(Weights({"--program=a.pte", "--weights=a.ptd"}), "a.ptd");
+}
+
 TEST(OptionsTest, Load) {
   EXPECT_FALSE(MapsProgram({}));
   EXPECT_FALSE(MapsProgram({"--load=read"}));
@@ -75,6 +95,7 @@ TEST(OptionsTest, Load) {
   text.load = "";
   text.memory = "";
   EXPECT_EXIT(MapsProgram({"--load=mmap"}, text), testing::ExitedWithCode(1), "there is no flag --load");
+  EXPECT_EXIT(MapsProgram({"--weights=a.ptd"}, text), testing::ExitedWithCode(1), "there is no flag --weights");
   EXPECT_EXIT(MapsProgram({"--memory"}, text), testing::ExitedWithCode(1), "there is no flag --memory");
 }
 
