@@ -5,8 +5,7 @@ tools/bazel run //export:weights -- --weights $PWD/a.weights.ptd --weights $PWD/
 
 from __future__ import annotations
 
-import contextlib
-import io
+import logging
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -18,9 +17,9 @@ _OUTPUT = flags.DEFINE_string("output", None, "Where to write the constants of a
 
 def main(argv: Sequence[str]) -> None:
     del argv
-    # torchao's import prints warnings about libraries for GPUs.
-    with contextlib.redirect_stderr(io.StringIO()):
-        from export.lower import weights
+    logging.disable(logging.WARNING)  # The import of torchao warns of libraries for GPUs.
+    from export.lower import weights
+
     Path(_OUTPUT.value).write_bytes(weights.merge([Path(name).read_bytes() for name in _WEIGHTS.value]))
 
 
