@@ -2,7 +2,21 @@
 
 load("//rules/private/executorch:executorch_python_wheel.bzl", "executorch_python_wheel")
 
-def torch_op_wheel(name, library, version, platform, requires = ["torch>=2.10"], summary = "Operators for PyTorch", **kwargs):
+def torch_op_wheel(
+        name,
+        library,
+        version,
+        platform,
+        requires = ["torch>=2.10"],
+        summary = "Operators for PyTorch",
+        distribution = "",
+        python_package = "",
+        python_requires = ">=3.10",
+        visibility = None,
+        testonly = None,
+        tags = [],
+        compatible_with = None,
+        target_compatible_with = None):
     """A wheel of a `torch_op_library`: `<distribution>-<version>-py3-none-<platform>.whl`.
 
     One wheel is for all versions of Python, since a library with the stable ABI is loaded by `torch.ops.load_library` and needs none
@@ -16,14 +30,28 @@ def torch_op_wheel(name, library, version, platform, requires = ["torch>=2.10"],
       platform: as in `executorch_python_wheel`.
       requires: the packages that pip installs with the wheel. Default: `torch>=2.10`; give the `torch_target_version`.
       summary: one line that describes the package.
-      **kwargs: distribution, python_package, python_requires and the common attributes.
+      distribution: the name for pip. Default: the name of the library, without `_py`.
+      python_package: as in `executorch_python_wheel`.
+      python_requires: the versions of Python. Default: `>=3.10`.
+      visibility: visibility of the target.
+      testonly: whether only tests may use the target.
+      tags: tags of the target.
+      compatible_with: environments of the target.
+      target_compatible_with: constraints of the target.
     """
     executorch_python_wheel(
         name = name,
+        compatible_with = compatible_with,
+        distribution = distribution,
         library = library,
         platform = platform,
+        python_package = python_package,
+        python_requires = python_requires,
         requires = requires,
         summary = summary,
+        tags = tags,
+        target_compatible_with = target_compatible_with,
+        testonly = testonly,
         version = version,
-        **kwargs
+        visibility = visibility,
     )
