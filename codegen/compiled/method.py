@@ -176,7 +176,7 @@ class Method:
                 raise self.error(
                     f"the constant {value.external} is in another file",
                     "the program was exported with external constants",
-                    "export the program with its constants inside",
+                    'export the program with its constants inside, without weights = "external"',
                 )
             if value.place is not None:
                 memory, offset = value.place
