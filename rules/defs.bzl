@@ -1,6 +1,7 @@
 """All rules. Load the rules from this file."""
 
 load("//rules/private/executorch:et_kernel_library.bzl", _et_kernel_library = "et_kernel_library")
+load("//rules/private/executorch:et_memory_report.bzl", _et_memory_report = "et_memory_report")
 load("//rules/private/executorch:et_size_report.bzl", _et_size_report = "et_size_report")
 load("//rules/private/executorch:executorch_backend.bzl", _executorch_backend = "executorch_backend")
 load("//rules/private/executorch:executorch_bundle.bzl", _executorch_bundle = "executorch_bundle")
@@ -40,6 +41,7 @@ load(":torch_ops_check.bzl", _torch_ops_check = "torch_ops_check")
 # buildifier: disable=name-conventions
 ScalarType = _ScalarType
 et_kernel_library = _et_kernel_library
+et_memory_report = _et_memory_report
 et_operator_library = _et_operator_library
 et_size_report = _et_size_report
 executorch_backend = _executorch_backend
