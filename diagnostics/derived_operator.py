@@ -40,8 +40,8 @@ def finding(where: Location | str, operator: str, definer: str, library: str, de
         f"{definer} defines {operator}, which {library} has derived from the operator's out variant; PyTorch lets an "
         "operator be defined once",
         "the library defines all operators of its YAML, and for an out variant the operator without out arguments.",
-        f"set custom_ops_functional_variants = False in {library}, or in the executorch_generated_lib that makes it; or "
-        "leave the other definition out.",
+        f"set custom_ops_functional_variants = False in {library}, or in the executorch_generated_lib that makes it; "
+        "or leave the other definition out.",
         details,
         id="derived-operator",
     )

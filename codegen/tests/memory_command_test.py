@@ -11,7 +11,7 @@ from absl.testing import absltest
 
 from codegen.model import scalar_types
 from codegen.tests import case, programs
-from codegen.tests.programs import Call, JumpIfFalse, Method, Move, Tensor, TensorList
+from codegen.tests.programs import Call, Instruction, JumpIfFalse, Method, Move, Tensor, TensorList
 
 _FLOAT = scalar_types.SCALAR_TYPES["Float"]
 _BOOL = scalar_types.SCALAR_TYPES["Bool"]
@@ -93,7 +93,7 @@ class MemoryCommandTest(case.TestCase):
     def test_result_of_a_branch(self) -> None:
         condition = Tensor(_BOOL, (0,), (1,), place=(1, 0))
         left, right, result, y = (_tensor((4,), (1, 16 * at)) for at in (1, 2, 3, 4))
-        instructions = [
+        instructions: list[Instruction] = [
             JumpIfFalse(condition, 4),
             Call("aten::a.out", (left,)),
             Move(left, result),
@@ -108,7 +108,7 @@ class MemoryCommandTest(case.TestCase):
 
     def test_loop(self) -> None:
         x, y, step = _tensor((4,), (1, 0)), _tensor((4,), (1, 16)), _tensor((4,), (1, 32))
-        instructions = [
+        instructions: list[Instruction] = [
             Call("aten::a.out", (x,)),
             Call("aten::b.out", (x, step)),
             Call("aten::c.out", (step, y)),

@@ -30,6 +30,9 @@ class Config:
 
 
 class Attention(nn.Module):
+    keys: Tensor
+    values: Tensor
+
     def __init__(self, config: Config) -> None:
         super().__init__()
         self.heads, self.key_heads, self.size = config.num_attention_heads, config.num_key_value_heads, config.head_size
@@ -82,6 +85,10 @@ class Layer(nn.Module):
 
 
 class Decoder(nn.Module):
+    cos: Tensor
+    sin: Tensor
+    places: Tensor
+
     def __init__(self, config: Config) -> None:
         super().__init__()
         self.embed_tokens = nn.Embedding(config.vocab_size, config.hidden_size)

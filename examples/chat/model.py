@@ -20,7 +20,7 @@ def make_llama() -> Llama:
 def get_model() -> tuple[Llama, tuple[torch.Tensor, torch.Tensor]]:
     llama = make_llama()
     # llama.load_state_dict(...) would load real weights here, before the quantization.
-    quantize_(llama, IntxWeightOnlyConfig(torch.int4, PerGroup(32)))
+    quantize_(llama, IntxWeightOnlyConfig(torch.int4, PerGroup(32)))  # type: ignore[attr-defined]
     return llama, _call(_PROMPT, 0)
 
 

@@ -7,6 +7,7 @@ import subprocess
 import sys
 import zipfile
 from pathlib import Path
+from typing import Any
 
 import numpy
 from absl.testing import absltest
@@ -44,7 +45,8 @@ class WheelTest(absltest.TestCase):
         newest = tuple(map(int, _TAG.split("_")[1:3]))
         for name, content in libraries.items():
             elf = ELFFile(io.BytesIO(content))
-            for tag in elf.get_section_by_name(".dynamic").iter_tags():
+            dynamic: Any = elf.get_section_by_name(".dynamic")
+            for tag in dynamic.iter_tags():
                 if tag.entry.d_tag == "DT_NEEDED" and tag.needed not in own:
                     self.assertRegex(tag.needed, r"^(ld-linux-x86-64|lib(c|dl|gcc_s|m|pthread|stdc\+\+))\.so\.\d$")
                 if tag.entry.d_tag == "DT_RUNPATH":

@@ -6,6 +6,7 @@ import subprocess
 import sys
 import zipfile
 from pathlib import Path
+from typing import Any
 
 import torch
 from absl.testing import absltest
@@ -35,7 +36,8 @@ class WheelTest(absltest.TestCase):
 
     def test_no_paths_of_the_build(self) -> None:
         elf = ELFFile(io.BytesIO(self.wheel.read("libother_matmul_ops.so")))
-        tags = list(elf.get_section_by_name(".dynamic").iter_tags())
+        section: Any = elf.get_section_by_name(".dynamic")
+        tags = list(section.iter_tags())
         self.assertEqual([tag.runpath for tag in tags if tag.entry.d_tag == "DT_RUNPATH"], ["$ORIGIN"])
         self.assertNotIn("libpython", " ".join(tag.needed for tag in tags if tag.entry.d_tag == "DT_NEEDED"))
 

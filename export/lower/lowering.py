@@ -113,7 +113,7 @@ def memory_planning_pass(model: ModelFile, *, alloc_graph_input: bool) -> Memory
     """Returns the model file's MemoryPlanningPass. Default: ExecuTorch's, with `alloc_graph_input`.
 
     Raises:
-        InputError: the model file's function returns another type, or a pass with options that no program here can have.
+        InputError: the model file's function returns another type, or a pass with options that are not supported.
     """
     function = model.file.function("get_memory_planning_pass")
     if function is None:

@@ -60,9 +60,7 @@ def of(
         cause = f"{method.name}() returns no tensor, and a program has to give one."
         fix = "return a tensor; where the method only writes to buffers, one of them."
     if "has a varying number of time steps" in text:
-        cause = (
-            "without the graph pass `recurrent`, the lowering repeats a recurrent cell for a fixed number of time steps."
-        )
+        cause = "without the graph pass `recurrent`, the lowering repeats a cell for a fixed number of time steps."
         fix = 'add "recurrent" to graph_passes of the rule, or fix the number of time steps in get_dynamic_shapes().'
     # Where the lowering failed at a call of the graph, the message has the line of the model.
     at, frames = _first_frames(method, error)

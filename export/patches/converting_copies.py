@@ -44,8 +44,11 @@ def _without_plain_copies(
     written = {**signature.buffers_to_mutate, **signature.parameters_to_mutate}
     with module._set_replace_hook(signature.get_replace_hook()):
         for result in module.graph.output_node().all_input_nodes:
-            if result.name in written and result.target is torch.ops.aten.copy.default and _is_plain(*result.args[:2]):
-                result.replace_all_uses_with(result.args[1])
+            if result.name not in written or result.target is not torch.ops.aten.copy.default:
+                continue
+            buffer, source = result.args[:2]
+            if isinstance(buffer, Node) and isinstance(source, Node) and _is_plain(buffer, source):
+                result.replace_all_uses_with(source)
                 module.graph.erase_node(result)
         module.recompile()
     return module, signature

@@ -61,8 +61,8 @@ void PrintMemory(const ProgramMemory& memory, std::optional<ProcessMemory> befor
   const size_t mapped = std::min(memory.is_mapped ? files : 0, now->of_files);
   PrintLine("code and data of binary and libraries", now->of_files - mapped);
   PrintLine("heap before the program was loaded", before->of_heap);
-  PrintLine("sum", files + memory.planned + memory.runtime + memory.scratch + memory.values + now->of_files -
-                       mapped + before->of_heap);
+  PrintLine("sum", files + memory.planned + memory.runtime + memory.scratch + memory.values + now->of_files - mapped +
+                       before->of_heap);
   PrintLine("process at most, by the system", now->most);
 }
 

@@ -97,7 +97,8 @@ def _make_workspace(environment: str) -> pathlib.Path:
     to = _TMP / "workspace"
     examples = pathlib.Path("examples")
     shutil.copytree(examples / "quickstart", to / "quickstart")
-    (to / "quickstart/BUILD.bazel").write_text(nested_bazel.fence("docs/first_operator.md", "custom_ops_yaml_target = "))
+    build = nested_bazel.fence("docs/first_operator.md", "custom_ops_yaml_target = ")
+    (to / "quickstart/BUILD.bazel").write_text(build)
     (to / "models").mkdir()
     for model in ("mobilenet_v2", "plain_model", "tiny_llama"):
         shutil.copy(examples / model / "model.py", to / f"models/{model}.py")

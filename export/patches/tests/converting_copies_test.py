@@ -15,6 +15,8 @@ from export.patches import converting_copies
 class _Copying(nn.Module):
     """Copies an input into a buffer, and computes with the buffer."""
 
+    state: Tensor
+
     def __init__(self, dtype: torch.dtype) -> None:
         super().__init__()
         self.register_buffer("state", torch.zeros((3, 4), dtype=dtype))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy
 from absl.testing import absltest
 
-from runtime.python.tests import delegated, delegated_model
+from runtime.python.tests import delegated, delegated_model  # type: ignore[attr-defined]
 
 
 class DelegatedTest(absltest.TestCase):

@@ -15,6 +15,8 @@ class Affine(torch.nn.Module):
 class Count(torch.nn.Module):
     """The sum of all inputs until now."""
 
+    total: torch.Tensor
+
     def __init__(self) -> None:
         super().__init__()
         self.register_buffer("total", torch.zeros(3))
@@ -39,7 +41,8 @@ class Image(torch.nn.Module):
         self.convolution = torch.nn.Conv2d(3, 4, 3)
 
     def forward(self, x: torch.Tensor) -> torch.Tensor:
-        return self.convolution(x)
+        result: torch.Tensor = self.convolution(x)
+        return result
 
 
 class Write(torch.nn.Module):
@@ -74,7 +77,7 @@ def get_model() -> dict[str, tuple[torch.nn.Module, tuple[object, ...]]]:
         "affine": (Affine(), (torch.rand(2, 4),)),
         "count": (Count(), (torch.ones(3),)),
         "mixed": (Mixed(), (torch.arange(6), 3, torch.tensor([True, False] * 3))),
-        "image": (Image().to(memory_format=torch.channels_last), (image,)),
+        "image": (Image().to(memory_format=torch.channels_last), (image,)),  # type: ignore[call-overload]
         "write": (Write(), (torch.rand(3),)),
         "pick": (Pick(), (torch.rand(4, 2), torch.tensor([3, 0]))),
         "slow": (Slow(), (torch.rand(512, 512) - 0.5,)),

@@ -8,6 +8,7 @@ import sys
 import threading
 import time
 from typing import Any
+from unittest import mock
 
 import numpy
 import torch
@@ -15,7 +16,7 @@ from absl.testing import absltest
 
 from codegen.inputs import program_content_reader
 from codegen.model.execution_plan import Tensor
-from runtime.python.tests import methods, model
+from runtime.python.tests import methods, model  # type: ignore[attr-defined]
 
 _REPORT = """
 import sys
@@ -55,7 +56,7 @@ class ModuleTest(absltest.TestCase):
             result: int = run(program, method, arguments, results)
             return result
 
-        self.enter_context(absltest.mock.patch.object(methods._LIBRARY, "rules_executorch_run", record))
+        self.enter_context(mock.patch.object(methods._LIBRARY, "rules_executorch_run", record))
 
     def test_results_are_those_of_pytorch(self) -> None:
         for name, (module, inputs) in model.get_model().items():

@@ -11,7 +11,7 @@ from pathlib import Path
 import numpy
 from absl.testing import absltest
 
-from runtime.python.tests import methods
+from runtime.python.tests import methods  # type: ignore[attr-defined]
 
 # The lines that end with this comment have a mistake.
 _CODE = """\
