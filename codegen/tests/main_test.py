@@ -43,7 +43,8 @@ class MainTest(case.TestCase):
             (
                 ("gen",),
                 "codegen: there is no subcommand 'gen', only select, collect, generate, generate_torch, bind, "
-                "prune, check, compile, bundle, size, size_limit, torch_library, torch_check.",
+                "prune, check, compile, bundle, memory, memory_limit, python_library, size, size_limit, torch_library, "
+                "torch_check, wheel.",
             ),
             (("select",), "codegen select: flag --output=None: Flag --output must have a value other than None."),
             (("select", "--nm=x"), "codegen select: Unknown command line flag 'nm'"),
