@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -9,6 +10,8 @@ from pathlib import Path
 import torch
 
 from diagnostics.errors import Finding
+from export.emulator import eager
+from export.emulator.eager import EagerValues
 from export.graph_passes import passes
 from export.lower import lowering, program, repeated_work
 from export.lower.program import Program
@@ -56,6 +59,7 @@ def export(
     external_weights: bool = False,
     with_check: bool = True,
     with_etrecord: bool = False,
+    with_eager_values: bool = False,
 ) -> Exported:
     """Exports a model file.
 
@@ -72,6 +76,7 @@ def export(
         external_weights: whether the constants become a file of their own.
         with_check: whether to run the program on the samples before it is returned.
         with_etrecord: whether to make an ETRecord, too.
+        with_eager_values: whether to find PyTorch's values of the nodes behind the instructions, too.
     Raises:
         InputError: the model file is invalid, PyTorch, ExecuTorch or a backend refused the model, or the program is
             wrong.
@@ -94,6 +99,7 @@ def export(
         bounded_unique.bounded(),
         converting_copies.kept(),
         volume_orders.known(),
+        eager.followed() if with_eager_values else contextlib.nullcontext(),
     ):
         built = program.build(
             loaded.methods,
@@ -106,6 +112,7 @@ def export(
             external_weights=external_weights,
             with_check=with_check,
             with_etrecord=with_etrecord,
+            eager=EagerValues() if with_eager_values else None,
         )
     of_program = {
         name: [

@@ -62,6 +62,12 @@ _ORIGINS = flags.DEFINE_string(
 _ETRECORD = flags.DEFINE_string(
     "etrecord", None, "Where to write an ETRecord, with which ExecuTorch's Inspector reads profiles. Needs pandas."
 )
+_EAGER_VALUES = flags.DEFINE_string(
+    "eager_values", None, "Where to write PyTorch's values of the nodes behind the instructions (.ptd)."
+)
+_EAGER_NODES = flags.DEFINE_string(
+    "eager_nodes", None, "Where to write the nodes of these values, and the passes that changed instructions (.json)."
+)
 _TIMES = flags.DEFINE_string("times", None, "Where to write how many seconds each phase of the export took, as text.")
 _OUTPUT_FOLDER = flags.DEFINE_string("output_folder", "", "Where the paths of all these files begin.")
 
@@ -72,7 +78,20 @@ _EXPORTER = "export.exporter"
 # files of a model first have the package's name. Their import registers nothing with PyTorch, and starts no thread.
 MODULES_OF_TRANSFORMERS = ("transformers.models.auto.configuration_auto", "scipy.optimize")
 
-_OUTPUTS = (_PROGRAM, _SAMPLES, _WEIGHTS, _REPORT, _REPORT_JSON, _PASSES, _PASSES_JSON, _ORIGINS, _ETRECORD, _TIMES)
+_OUTPUTS = (
+    _PROGRAM,
+    _SAMPLES,
+    _WEIGHTS,
+    _REPORT,
+    _REPORT_JSON,
+    _PASSES,
+    _PASSES_JSON,
+    _ORIGINS,
+    _ETRECORD,
+    _EAGER_VALUES,
+    _EAGER_NODES,
+    _TIMES,
+)
 
 
 def _export(
@@ -102,6 +121,7 @@ def _export(
         external_weights=bool(_WEIGHTS.value),
         with_check=_CHECK_PROGRAM.value,
         with_etrecord=bool(_ETRECORD.value),
+        with_eager_values=bool(_EAGER_VALUES.value),
     )
     contents = (
         done.pte,
@@ -113,6 +133,7 @@ def _export(
         passes_report.as_json(done.graph_passes, done.checked).encode(),
         done.origins,
         done.etrecord,
+        *(done.eager or (None, None)),
         phases.as_text().encode(),
     )
     for file, content in zip(outputs, contents, strict=True):
@@ -181,7 +202,7 @@ if __name__ == "__main__":
         worker.serve(
             _Tool,
             flags=lambda folder: [f"--{_OUTPUT_FOLDER.name}={folder}"],
-            outputs=[f"--{flag.name}=" for flag in (_PROGRAM, _ETRECORD)],
+            outputs=[f"--{flag.name}=" for flag in (_PROGRAM, _ETRECORD, _EAGER_VALUES)],
         )
     else:
         app.run(main, argv=[sys.argv[0], *protocol.expanded(sys.argv[1:])])

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections import deque
+from collections.abc import Container, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -67,35 +68,51 @@ class Original:
         self._specs = list(program.graph_signature.input_specs)
         self._outputs = list(program.graph_signature.output_specs)
         self._state = {**program.constants, **program.state_dict}
+        self._buffers = set(program.graph_signature.buffers)
 
     def values(self, runs: Sequence[Sequence[Any]]) -> dict[str, Any]:
         """Runs the graph several times. Returns the values of the nodes in the last run, by name."""
-        state = dict(self._state)
-        values: dict[str, Any] = {}
+        last = deque(self.each_run(runs), maxlen=1)
+        return last[0] if last else {}
+
+    def each_run(self, runs: Sequence[Sequence[Any]], wanted: Container[str] | None = None) -> Iterator[dict[str, Any]]:
+        """Runs the graph several times. Yields the values of the nodes in each run, by name.
+
+        Args:
+            runs: the inputs of each run.
+            wanted: the names of the nodes; None for all.
+        """
+        # An operator may write to a buffer.
+        state = {
+            name: value.clone() if isinstance(value, torch.Tensor) and name in self._buffers else value
+            for name, value in self._state.items()
+        }
         for run in runs:
-            interpreter = _Interpreter(GraphModule(self._root, self._graph))
+            interpreter = _Interpreter(GraphModule(self._root, self._graph), wanted)
             given = iter(run)
             arguments = [
                 next(given) if spec.kind is InputKind.USER_INPUT else state[str(spec.target)] for spec in self._specs
             ]
             with torch.no_grad():
                 results = interpreter.run(*arguments)
-            values = interpreter.values
             for spec, result in zip(self._outputs, results, strict=True):
                 if spec.kind is OutputKind.BUFFER_MUTATION:
                     state[str(spec.target)] = result
-        return values
+            yield interpreter.values
 
 
 class _Interpreter(torch.fx.Interpreter):
-    """Runs a graph and keeps the values of all nodes by name."""
+    """Runs a graph and keeps the values of nodes by name, as they are before an operator writes to them."""
 
-    def __init__(self, module: GraphModule) -> None:
-        super().__init__(module, garbage_collect_values=False)
+    def __init__(self, module: GraphModule, wanted: Container[str] | None) -> None:
+        super().__init__(module, garbage_collect_values=wanted is not None)
+        self._wanted = wanted
         self.values: dict[str, Any] = {}
 
     def run_node(self, n: Node) -> Any:
-        self.values[n.name] = result = super().run_node(n)
+        result = super().run_node(n)
+        if self._wanted is None or n.name in self._wanted:
+            self.values[n.name] = pytree.tree_map_only(torch.Tensor, torch.Tensor.clone, result)
         return result
 
 

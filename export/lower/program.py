@@ -22,6 +22,7 @@ from torch.utils import _pytree as pytree
 from diagnostics.errors import InputError
 from export.emulator import check
 from export.emulator.check import Checked, Subject
+from export.emulator.eager import EagerValues
 from export.emulator.locate import Original
 from export.graph_passes import graphs, passes
 from export.graph_passes.graph_pass import GraphPass, Stage
@@ -65,6 +66,7 @@ class Program:
         error_growth: for each method, the factor by which its rounding errors exceed those of PyTorch.
         origins: the lines of Python behind the instructions, as JSON.
         etrecord: the ETRecord; None if not requested.
+        eager: PyTorch's values of the nodes behind the instructions as a .ptd file, and JSON; None if not requested.
         weights: the bytes of the file with the constants; None if the program has its constants.
     """
 
@@ -76,6 +78,7 @@ class Program:
     error_growth: Mapping[str, float]
     origins: bytes
     etrecord: bytes | None
+    eager: tuple[bytes, bytes] | None
     weights: bytes | None
 
 
@@ -112,6 +115,7 @@ def build(
     external_weights: bool = False,
     with_check: bool = True,
     with_etrecord: bool = False,
+    eager: EagerValues | None = None,
 ) -> Program:
     """Exports and lowers methods into one program.
 
@@ -127,6 +131,7 @@ def build(
         external_weights: whether the constants become a file of their own.
         with_check: whether to run the program on the samples before it is returned.
         with_etrecord: whether to make an ETRecord, too.
+        eager: finds PyTorch's values of the nodes behind the instructions, within `eager.followed()`.
     Raises:
         InputError: PyTorch, ExecuTorch, a quantizer or a backend refused the model, or the program without any graph
             pass does not have the results of the model.
@@ -134,7 +139,7 @@ def build(
     if with_etrecord:
         etrecord.check(methods[0])
     exported = {
-        method.name: _export_with(graph_passes, method, recorded[method.name].samples, lowerings[method.name])
+        method.name: _export_with(graph_passes, method, recorded[method.name].samples, lowerings[method.name], eager)
         for method in methods
     }
     subjects = [_subject(method, recorded, exported, lowerings[method.name]) for method in methods if with_check]
@@ -155,6 +160,7 @@ def build(
             planning_pass=planning_pass,
             external_weights=external_weights,
             with_etrecord=with_etrecord,
+            eager=eager,
         )
         program, failures = passes.emit(graph_passes, attempts, strict=strict_passes)
         reports = {
@@ -205,6 +211,7 @@ class _Attempts:
         planning_pass: plans the memory. Default: ExecuTorch's pass with its defaults.
         external_weights: whether the constants become a file of their own.
         with_etrecord: whether to make an ETRecord, too.
+        eager: finds PyTorch's values; None if not requested.
         latest: the report of a pass on a method in the latest attempt with the pass, by the names of both.
     """
 
@@ -219,6 +226,7 @@ class _Attempts:
     planning_pass: MemoryPlanningPass | None
     external_weights: bool
     with_etrecord: bool
+    eager: EagerValues | None
     latest: dict[tuple[str, str], PassReport] = field(default_factory=dict)
     _snapshots: Sequence[Snapshot] = ()
     _lowered: _Lowered | None = None
@@ -227,8 +235,10 @@ class _Attempts:
         """Makes a program with these passes."""
         lowered = self._lower([one for one in graph_passes if one.stage is Stage.EXPORTED or one.preserved])
         of_passes = self._run(Stage.LOWERED, lowered.programs, graph_passes)
-        for program in lowered.programs.values():
+        for name, program in lowered.programs.items():
             finish(program)
+            if self.eager is not None:
+                self.eager.finish(name, program)
         written = {name: graphs.written_inputs(program) for name, program in lowered.programs.items()}
         growth = {name: winograd_convolution.error_growth(program) for name, program in lowered.programs.items()}
         delegations = {
@@ -255,6 +265,7 @@ class _Attempts:
             growth,
             origins.as_json(emissions),
             etrecord.serialize(executorch, self.methods[0]) if self.with_etrecord else None,
+            self.eager.values(self.methods, emissions) if self.eager is not None else None,
             separated.ptd if separated else None,
         )
 
@@ -271,6 +282,9 @@ class _Attempts:
         edge = self._to_edge([operator for one in graph_passes for operator in one.preserved])
         programs = {method.name: edge.exported_program(method.name) for method in self.methods}
         originals = {name: Original(program) for name, program in programs.items()}
+        if self.eager is not None:
+            for name, program in programs.items():
+                self.eager.lower(name, program)
         self._lowered = _Lowered(graph_passes, reports, edge, programs, originals, self._saved(programs))
         return self._lowered
 
@@ -326,29 +340,38 @@ def _restore(snapshots: Sequence[Snapshot]) -> None:
 
 
 def _export_with(
-    graph_passes: Sequence[GraphPass], method: Method, eager: Sequence[Sample], lowering: Lowering
+    graph_passes: Sequence[GraphPass],
+    method: Method,
+    samples: Sequence[Sample],
+    lowering: Lowering,
+    eager: EagerValues | None,
 ) -> ExportedProgram:
     """Exports a method for graph passes. If they keep all recurrent layers whole, the number of time steps may vary."""
     if recurrent.PASS in graph_passes and not lowering.partitioners:
         with recurrent_shapes.known():
-            exported = export(method, eager, lowering)
+            exported = export(method, samples, lowering, eager)
         if recurrent.keeps_all(exported):
             return exported
-    return export(method, eager, lowering)
+    return export(method, samples, lowering, eager)
 
 
-def export(method: Method, eager: Sequence[Sample], lowering: Lowering) -> ExportedProgram:
+def export(
+    method: Method, samples: Sequence[Sample], lowering: Lowering, eager: EagerValues | None = None
+) -> ExportedProgram:
     """Exports a method, before all graph passes.
 
     Args:
         method: the method.
-        eager: the eager results. The exported method must have the same number and nesting of outputs.
+        samples: the eager results. The exported method must have the same number and nesting of outputs.
         lowering: the lowering of the method, which may quantize it.
+        eager: keeps the graph of torch.export.
     Raises:
         InputError: PyTorch or a quantizer refused the method.
     """
     with phases.phase("torch.export"):
-        exported = trace(method, eager)
+        exported = trace(method, samples)
+    if eager is not None:
+        eager.trace(method.name, exported)
     mutable_operators.check(method, exported)
     writes.prepare(exported)
     if lowering.quantization is not None:
@@ -357,7 +380,7 @@ def export(method: Method, eager: Sequence[Sample], lowering: Lowering) -> Expor
                 quantize,  # The import registers operators for quantized programs only.
             )
 
-            exported = quantize(method, exported, eager, lowering.quantization)
+            exported = quantize(method, exported, samples, lowering.quantization)
     exported = dense_state.lay_out(exported)
     for index, aten_pass in enumerate(lowering.aten_passes):
         exported = method.source.call(aten_pass, exported)

@@ -145,12 +145,12 @@ def _not_copied(method: Method, error: BaseException) -> InputError:
 def _run(method: Method, check: plain_state.Check, index: int, inputs: Inputs) -> Sample:
     what = f"{method.name}() on sample {index}"
 
-    def stored(given: Inputs) -> tuple[Value | None, ...]:
+    def values(given: Inputs) -> tuple[Value | None, ...]:
         leaves = enumerate(given.flatten()[0])
         return tuple(_value(method, f"input {i} of {what}", leaf, is_input=True) for i, leaf in leaves)
 
     # The call may write to its inputs.
-    before = stored(inputs)
+    before = values(inputs)
     try:
         ran = check.run(inputs)
     except InputError:
@@ -164,8 +164,8 @@ def _run(method: Method, check: plain_state.Check, index: int, inputs: Inputs) -
             fix="make the call work in eager PyTorch; inputs: " + describe(inputs.args or dict(inputs.kwargs)) + ".",
         ) from error
     outputs = tuple(_value(method, f"output {i} of {what}", leaf) for i, leaf in enumerate(ran.outputs))
-    state = {name: _stored(buffer) for name, buffer in check.buffers.changed().items() if _is_storable(buffer)}
-    return Sample(before, stored(ran.inputs), outputs, ran.spec, state, _is_quantized(method.module))
+    state = {name: stored(buffer) for name, buffer in check.buffers.changed().items() if is_storable(buffer)}
+    return Sample(before, values(ran.inputs), outputs, ran.spec, state, _is_quantized(method.module))
 
 
 def _is_quantized(module: torch.nn.Module) -> bool:
@@ -183,16 +183,18 @@ def _value(method: Method, what: str, leaf: Any, *, is_input: bool = False) -> V
         leaf = torch.tensor(leaf, dtype=dtype)
     if not isinstance(leaf, torch.Tensor):
         raise _unsupported(method, f"{what} is {describe(leaf)}")
-    if not _is_storable(leaf):
+    if not is_storable(leaf):
         raise _unsupported(method, f"{what} is a {leaf.device.type} tensor of dtype {leaf.dtype}, layout {leaf.layout}")
-    return _stored(leaf)
+    return stored(leaf)
 
 
-def _is_storable(tensor: torch.Tensor) -> bool:
+def is_storable(tensor: torch.Tensor) -> bool:
+    """Returns whether a .ptd file can store a tensor."""
     return tensor.layout == torch.strided and tensor.device.type == "cpu" and tensor.dtype in _SCALAR_TYPES
 
 
-def _stored(tensor: torch.Tensor) -> Value:
+def stored(tensor: torch.Tensor) -> Value:
+    """Returns the elements of a tensor."""
     tensor = dense(tensor.detach().resolve_conj().resolve_neg())
     size = tensor.numel() * tensor.element_size()
     data = ctypes.string_at(tensor.data_ptr(), size) if size else b""
@@ -223,22 +225,25 @@ def _unsupported(method: Method, found: str) -> InputError:
 
 def serialize(recorded: Mapping[str, Sequence[Sample]]) -> bytes:
     """Returns the samples of each method as the bytes of a .ptd file."""
-    buffers: list[bytes] = []
-    entries: dict[str, DataEntry] = {}
+    values: dict[str, Value] = {}
     for method, samples in recorded.items():
         for index, sample in enumerate(samples):
             if sample.quantized:
-                entries[f"{method}/{index}/quantized"] = DataEntry(len(buffers), alignment=16, tensor_layout=_FLAG)
-                buffers.append(b"\1")
+                values[f"{method}/{index}/quantized"] = Value(_FLAG, b"\1")
             if sample.error_growth > 1:
-                growth = _stored(torch.tensor(sample.error_growth, dtype=torch.float64))
-                entry = DataEntry(len(buffers), alignment=16, tensor_layout=growth.layout)
-                entries[f"{method}/{index}/error_growth"] = entry
-                buffers.append(growth.data)
-            for kind, values in (("input", sample.inputs), ("output", sample.outputs)):
-                for position, value in enumerate(values):
+                growth = torch.tensor(sample.error_growth, dtype=torch.float64)
+                values[f"{method}/{index}/error_growth"] = stored(growth)
+            for kind, of_kind in (("input", sample.inputs), ("output", sample.outputs)):
+                for position, value in enumerate(of_kind):
                     if value is not None:
-                        entry = DataEntry(len(buffers), alignment=16, tensor_layout=value.layout)
-                        entries[f"{method}/{index}/{kind}/{position}"] = entry
-                        buffers.append(value.data)
-    return bytes(FlatTensorSerializer().serialize(DataPayload(buffers, entries)))
+                        values[f"{method}/{index}/{kind}/{position}"] = value
+    return as_ptd(values)
+
+
+def as_ptd(values: Mapping[str, Value]) -> bytes:
+    """Returns values by their keys as the bytes of a .ptd file."""
+    entries = {
+        key: DataEntry(index, alignment=16, tensor_layout=value.layout)
+        for index, (key, value) in enumerate(values.items())
+    }
+    return bytes(FlatTensorSerializer().serialize(DataPayload([value.data for value in values.values()], entries)))
