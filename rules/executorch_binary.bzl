@@ -3,6 +3,7 @@
 load("//rules/private/actions:common_attributes.bzl", "on_request")
 load(
     "//rules/private/executorch:executorch_binary.bzl",
+    "executorch_numbers",
     "executorch_profile",
     _executorch_binary = "executorch_binary",
 )
@@ -19,6 +20,9 @@ def executorch_binary(name, profile = False, atol = None, rtol = None, min_snr =
     timeline, and the median time and spread of each node, by operator, module and line of Python. `<name>.profile` has the flags
     of the runner, and these: `--page=FILE` names another page, `--trace=FILE` also writes a trace for Perfetto, and
     `--etdump=FILE` shows an ETDump that the program wrote elsewhere. Bazel builds `<name>.profile` only on request.
+
+    `bazel run :<name>.numbers` compares the result of each instruction with eager PyTorch, and writes `<name>.numbers.html`:
+    [where the numbers go wrong](numbers.md). Bazel builds `<name>.numbers` only on request.
 
     Args:
       name: name of the binary.
@@ -39,5 +43,9 @@ def executorch_binary(name, profile = False, atol = None, rtol = None, min_snr =
     )
     executorch_profile(
         name = name + ".profile",
+        **on_request(kwargs)
+    )
+    executorch_numbers(
+        name = name + ".numbers",
         **on_request(kwargs)
     )

@@ -1,6 +1,7 @@
 """executorch_model: all targets of one model, from its Python file to a runner and a test."""
 
 load("//rules/private/actions:common_attributes.bzl", "on_request")
+load("//rules/private/executorch:et_memory_report.bzl", "et_memory_report")
 load("//rules/private/executorch:et_size_report.bzl", "et_size_report")
 load("//rules/private/executorch:executorch_compiled_program.bzl", "executorch_compiled_program")
 load("//rules/private/executorch:executorch_program.bzl", "executorch_program")
@@ -70,8 +71,9 @@ def executorch_model(
     - `<name>_operators`, an `et_operator_library`: the program's operators.
     - `<name>_test`, an `executorch_program_test`.
     - With `compiled`: `<name>_compiled`, an [`executorch_compiled_program`](compiled_programs.md), and `<name>_compiled_test`.
-    - `<name>_size`, an `et_size_report`, and `<name>_profile`, which [profiles](profiles.md) the program. Bazel builds these two
-      targets only on request.
+    - `<name>_size`, an `et_size_report`; `<name>_memory`, an `et_memory_report`; `<name>_profile`, which
+      [profiles](profiles.md) the program; and `<name>_numbers`, which shows [where the numbers go wrong](numbers.md). Bazel builds
+      these four targets only on request.
 
     Args:
       name: name of the runner.
@@ -198,6 +200,11 @@ def executorch_model(
             rtol = rtol,
             **common
         )
+    et_memory_report(
+        name = name + "_memory",
+        program = program,
+        **on_request(common)
+    )
     et_size_report(
         name = name + "_size",
         binary = ":" + name,
@@ -206,5 +213,10 @@ def executorch_model(
     native.alias(
         name = name + "_profile",
         actual = ":{}.profile".format(name),
+        **on_request(common)
+    )
+    native.alias(
+        name = name + "_numbers",
+        actual = ":{}.numbers".format(name),
         **on_request(common)
     )

@@ -38,12 +38,14 @@ _ELSEWHERE = {
     "bazel build --output_groups=memory :classifier_compiled": "//tests/compiled:memory_test",
     "bazel build --output_groups=selective_build": "//rules/tests:executorch_generated_lib_tests",
     "bazel build --output_groups=times :model": "//export/process/tests:phases_test",
-    "bazel build -c opt --platforms=@rules_executorch//third_party/cross:wasm32 :digits.wasm": "//examples/web:browser_test",
+    "bazel build -c opt --platforms=*:wasm32 :digits.wasm": "//examples/web:browser_test",
     "bazel build --platforms=*:cortex_m7 * :image": "//examples/microcontroller:image_test",
     "bazel build --platforms=//:android_arm64 //app": "//rules/tests:toolchains_tests",
+    "bazel build :memory": "//tests/memory:memory_test",
     "bazel build :size*": "//tests/size:size_test",
     "bazel cquery --output=files --output_groups=+samples *": "//tests/downstream:bzlmod_test",
     "bazel run :<name> -- --check": "//tests/downstream:bzlmod_test",
+    "bazel run :<name>.numbers": "//profiles/tests:numbers_test",
     "bazel run :<name>.profile": "//profiles/tests:profile_test",
     "bazel run :<name>.skeleton": "//qnn/skeleton/tests:skeleton_test",
     "bazel run :classifier -- --check": "//tests/downstream:bzlmod_test",
@@ -177,7 +179,7 @@ class CommandsTest(absltest.TestCase):
             # A macro makes a test of each file of a list.
             names = [one.removesuffix(".py") for one in names if one.strip("{}*")]
             pattern = "|".join(re.sub(r"\\\{\\\}|\\\*", r"\\w+", re.escape(one)) for one in names)
-            endings = r"(_compiled)?(_(lib|operators|profile|size|test))?$"
+            endings = r"(_compiled)?(_(lib|numbers|operators|profile|size|test))?$"
             candidates = (name.partition(".")[0], re.sub(endings, "", name))
             self.assertTrue(any(re.fullmatch(pattern, one) for one in candidates), f"no target {target}")
 

@@ -38,8 +38,8 @@ _MAIN = """\
 int main(int argc, char** argv) {{
   return rules_executorch::{function}(
       argc, argv,
-      {{/*program=*/"{program}", /*weights=*/"{weights}", /*samples=*/"{samples}", /*check=*/{check}, /*rtol=*/{rtol},
-        /*atol=*/{atol}, /*min_snr=*/{min_snr}, /*methods=*/{{{methods}}}}});
+      {{/*program=*/"{program}", /*weights=*/"{weights}", /*samples=*/"{samples}", /*check=*/{check}, /*rtol=*/{rtol}, /*atol=*/{atol},
+        /*min_snr=*/{min_snr}, /*methods=*/{{{methods}}}, /*numbers=*/{numbers}}});
 }}
 """
 
@@ -64,7 +64,7 @@ def check_tolerances(ctx):
         if not is_number or len(digits) + (-1 if exponent.startswith("-") else 1) * int(parts[1]) > 308:
             fail(BAD_TOLERANCE_ERR.format(label = ctx.label, attribute = attribute, value = value))
 
-def link_runner(ctx, header, function, program, samples, check, methods = [], name = None, weights = None):
+def link_runner(ctx, header, function, program, samples, check, methods = [], name = None, weights = None, numbers = None):
     """Links a runner.
 
     Args:
@@ -77,6 +77,7 @@ def link_runner(ctx, header, function, program, samples, check, methods = [], na
       methods: list[str], those of which it compares the outputs by default; empty for all.
       name: str or None, of the executable. Default: the target's.
       weights: File or None, the constants of the program, if another file has them.
+      numbers: str or None, the target that compares the program with PyTorch node by node.
     Returns:
       (File, list[File]): the executable, and the shared libraries that it needs.
     """
@@ -96,6 +97,7 @@ def link_runner(ctx, header, function, program, samples, check, methods = [], na
         atol = has_tolerances and ctx.attr.atol or "{}",
         min_snr = ctx.attr.min_snr if has_tolerances else "0",
         methods = ", ".join([json.encode(method) for method in methods]),
+        numbers = json.encode(numbers or ""),
     ))
     runner = ctx.attr._runner[CcInfo]
     cc = configure_cc(ctx, FEATURES_OF_OWN_SOURCES)

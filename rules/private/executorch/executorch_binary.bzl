@@ -1,4 +1,4 @@
-"""Rules executorch_binary, executorch_program_test and executorch_profile."""
+"""Rules executorch_binary, executorch_program_test, executorch_profile and executorch_numbers."""
 
 load("@rules_cc//cc:find_cc_toolchain.bzl", "use_cc_toolchain")
 load("@rules_cc//cc/common:cc_info.bzl", "CcInfo")
@@ -25,7 +25,7 @@ Likely cause: program is none of the programs of {weights}.
 Fix: add program to programs of {weights}, or remove weights, so that the program has its own file.
 See: docs/errors.md#other-weights"""
 
-# The profiler is a Python program, and its files are in the runfiles of the executable.
+# The tools are Python programs, and their files are in the runfiles of the executable.
 _LAUNCHER = """\
 #!/bin/sh
 # Generated for {label}.
@@ -49,7 +49,7 @@ def _weights(ctx, info):
         ))
     return weights.weights
 
-def _link(ctx, check, profile, name = None):
+def _link(ctx, check, main, name = None, numbers = None):
     """Links the executable. Returns the executable, its runfiles, and the report of operators."""
     info = program_of(ctx.attr.program) if ctx.attr.program else None
     program = info.program if info else None
@@ -57,9 +57,8 @@ def _link(ctx, check, profile, name = None):
     weights = _weights(ctx, info)
     if check and not samples:
         fail(NO_SAMPLES_ERR.format(label = ctx.label, program = ctx.attr.program.label))
-    main = "ProfilingRunnerMain" if profile else "RunnerMain"
     methods = ctx.attr.methods if check else []
-    executable, libraries = link_runner(ctx, "runtime/runner/runner.h", main, program, samples, check, methods, name, weights)
+    executable, libraries = link_runner(ctx, "runtime/runner/runner.h", main, program, samples, check, methods, name, weights, numbers)
     report = check_registrations(ctx, ctx.attr.deps, program, ctx.attr.program.label if program else None, methods)
     files = [f for f in [program, weights, samples] if f] + libraries + ctx.files.data
     runfiles = ctx.runfiles(files).merge_all([
@@ -69,19 +68,25 @@ def _link(ctx, check, profile, name = None):
     return executable, runfiles, report
 
 def _executable(ctx, check, profile):
-    executable, runfiles, report = _link(ctx, check, profile)
+    main = "ProfilingRunnerMain" if profile else "RunnerMain"
+    numbers = label_text(ctx.label) + ".numbers" if ctx.attr.program else None
+    executable, runfiles, report = _link(ctx, check, main, numbers = numbers)
     return [
         DefaultInfo(executable = executable, files = depset([executable]), runfiles = runfiles),
         OutputGroupInfo(_validation = depset([report]), operators = depset([report])),
     ]
 
-def _executorch_profile_impl(ctx):
-    runner, runfiles, report = _link(ctx, check = False, profile = True, name = ctx.label.name + "_runner")
-    info = program_of(ctx.attr.program) if ctx.attr.program else None
-    of_program = {
-        "built_program": info.program,
-        "origins": info.origins,
-    } if info else {}
+def _tool(ctx, main, of_program):
+    """Links a runner, and writes a script that starts a tool with the runner and files of the program.
+
+    Args:
+      ctx: of a rule with attributes _runner and _tool.
+      main: str, the runner's main function.
+      of_program: dict[str, File | None], the files by the flags of the tool.
+    Returns:
+      list[Provider]
+    """
+    runner, runfiles, report = _link(ctx, check = False, main = main, name = ctx.label.name + "_runner")
     launcher = ctx.actions.declare_file(ctx.label.name)
     ctx.actions.write(
         launcher,
@@ -108,6 +113,22 @@ def _executorch_profile_impl(ctx):
         ),
         OutputGroupInfo(_validation = depset([report]), operators = depset([report])),
     ]
+
+def _executorch_profile_impl(ctx):
+    info = program_of(ctx.attr.program) if ctx.attr.program else None
+    return _tool(ctx, "ProfilingRunnerMain", {
+        "built_program": info.program,
+        "origins": info.origins,
+    } if info else {})
+
+def _executorch_numbers_impl(ctx):
+    info = program_of(ctx.attr.program) if ctx.attr.program else None
+    return _tool(ctx, "NumbersRunnerMain", {
+        "built_program": info.program,
+        "eager_nodes": info.eager_nodes,
+        "eager_values": info.eager_values,
+        "origins": info.eager_origins,
+    } if info else {})
 
 _ATTRS = {
     "data": attr.label_list(
@@ -166,6 +187,26 @@ executorch_profile = rule(
         ),
         "_tool": attr.label(
             default = "//profiles",
+            executable = True,
+            cfg = "target",
+        ),
+    },
+    executable = True,
+    exec_groups = CODEGEN_EXEC_GROUPS | CC_LINK_EXEC_GROUPS,
+    fragments = ["cpp", "platform"],
+    toolchains = use_cc_toolchain() + use_runtime(),
+)
+
+executorch_numbers = rule(
+    doc = "Compares the results of a program's instructions with PyTorch's values, and writes a web page.",
+    implementation = _executorch_numbers_impl,
+    attrs = _ATTRS | _PROGRAM_ATTRS | {
+        "_runner": attr.label(
+            default = "//runtime:numbers_runner",
+            providers = [CcInfo],
+        ),
+        "_tool": attr.label(
+            default = "//profiles:numbers",
             executable = True,
             cfg = "target",
         ),

@@ -65,7 +65,7 @@ def _export(ctx, outputs, requirements = _WORKER, **kwargs):
 
 def _executorch_program_impl(ctx):
     name = ctx.label.name.removesuffix(".pte")
-    program, samples, report, report_json, passes, passes_json, origins, etrecord, times = [
+    program, samples, report, report_json, passes, passes_json, origins, etrecord, eager_values, eager_nodes, eager_origins, times = [
         ctx.actions.declare_file(name + extension)
         for extension in [
             ".pte",
@@ -76,6 +76,9 @@ def _executorch_program_impl(ctx):
             ".passes.json",
             ".origins.json",
             ".etrecord",
+            ".eager.ptd",
+            ".eager.json",
+            ".eager.origins.json",
             ".times.txt",
         ]
     ]
@@ -103,6 +106,18 @@ def _executorch_program_impl(ctx):
         progress_message = "Writing the ETRecord of %{label}",
     )
 
+    # So do PyTorch's values of all nodes, up to 256 MiB.
+    _export(
+        ctx,
+        {
+            "--eager_nodes": eager_nodes,
+            "--eager_values": eager_values,
+            "--origins": eager_origins,
+        },
+        mnemonic = "EtEagerValues",
+        progress_message = "Running the nodes of %{label} in PyTorch",
+    )
+
     # The times differ from run to run, so an action of their own keeps the other outputs reproducible. The action runs in a
     # process of its own, so that the times include the imports, and without a cache, which would have the times of other machines.
     _export(
@@ -117,6 +132,9 @@ def _executorch_program_impl(ctx):
         DefaultInfo(files = depset([program]), runfiles = ctx.runfiles([program, samples] + constants)),
         EtProgramInfo(
             delegation = report_json,
+            eager_nodes = eager_nodes,
+            eager_origins = eager_origins,
+            eager_values = eager_values,
             origins = origins,
             program = program,
             samples = samples,

@@ -1,0 +1,231 @@
+#include <executorch/runtime/core/evalue.h>
+#include <executorch/runtime/core/event_tracer.h>
+
+#include <cmath>
+#include <cstdint>
+#include <cstdio>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "runtime/runner/compare.h"
+#include "runtime/runner/failure.h"
+#include "runtime/runner/file.h"
+#include "runtime/runner/program_runner.h"
+#include "runtime/runner/runner.h"
+#include "runtime/runner/tensor_file.h"
+#include "runtime/runner/value.h"
+
+namespace rules_executorch {
+namespace {
+
+using executorch::aten::ArrayRef;
+using executorch::aten::ScalarType;
+using executorch::aten::Tensor;
+using executorch::runtime::AllocatorID;
+using executorch::runtime::ChainID;
+using executorch::runtime::DebugHandle;
+using executorch::runtime::DelegateDebugIntId;
+using executorch::runtime::EValue;
+using executorch::runtime::EventTracer;
+using executorch::runtime::EventTracerDebugLogLevel;
+using executorch::runtime::EventTracerEntry;
+using executorch::runtime::EventTracerFilterBase;
+using executorch::runtime::LoggedEValueType;
+using executorch::runtime::Result;
+
+constexpr char kEager[] = "--eager_values=";
+constexpr char kNumbers[] = "--numbers=";
+constexpr char kHelp[] = R"(
+Numbers
+  --eager_values=FILE PyTorch's values of the nodes behind the instructions, which the export wrote. Required.
+  --numbers=FILE      Writes how the result of each instruction differs from PyTorch's value. Required.
+)";
+
+[[noreturn]] void FailToRead(const std::string& path, const std::string& what) {
+  Fail("cannot read the eager values " + path + ": " + what + ".", "the file is damaged, or is another file.",
+       "give the .eager.ptd file that the export wrote, with --eager_values=FILE.");
+}
+
+// PyTorch's values. Keys are `<method>/<sample>/<instruction>/<result>`. For a quantized result,
+// `<method>/<instruction>/<result>/quantization` has the scale and the zero point, and the value is that of floats.
+class EagerValues {
+ public:
+  explicit EagerValues(const std::string& path) : path_(path), bytes_(ReadAll(path)) {}
+
+  std::optional<TensorData> Find(const std::string& key) const {
+    const std::optional<TensorFile::Data> data = file_.Find(key);
+    if (!data || !data->layout) {
+      return std::nullopt;
+    }
+    const uint8_t* begin = bytes_.data() + data->range.begin;
+    return TensorData{*data->layout, {begin, begin + data->range.size}};
+  }
+
+ private:
+  static std::vector<uint8_t> ReadAll(const std::string& path) {
+    File file(path);
+    std::vector<uint8_t> bytes(file.size());
+    file.Read(bytes.data());
+    if (!file.problem().empty()) {
+      FailToRead(path, file.problem());
+    }
+    return bytes;
+  }
+
+  std::string path_;
+  std::vector<uint8_t> bytes_;
+  TensorFile file_{bytes_.data(), bytes_.size(), path_, FailToRead};
+};
+
+TensorData Dequantize(const TensorData& tensor, double scale, double zero_point) {
+  TensorData floats{ContiguousLayout(ScalarType::Float, tensor.layout.sizes), {}};
+  floats.bytes.resize(floats.layout.nbytes());
+  auto* elements = reinterpret_cast<float*>(floats.bytes.data());
+  for (size_t i = 0; i < tensor.layout.numel(); ++i) {
+    elements[i] = static_cast<float>((ElementNumber(tensor, ElementOffset(tensor.layout, i)) - zero_point) * scale);
+  }
+  return floats;
+}
+
+// A number as Python's JSON has it.
+std::string NumberText(double number) {
+  char text[32];
+  std::snprintf(text, sizeof(text), "%.6g", number);
+  return std::isnan(number) ? "NaN" : std::isinf(number) ? (number > 0 ? "Infinity" : "-Infinity") : text;
+}
+
+// Compares the result of each instruction with PyTorch's value while the program runs.
+class Comparer : public EventTracer {
+ public:
+  explicit Comparer(const EagerValues* values) : values_(values) {
+    set_event_tracer_debug_level(EventTracerDebugLogLevel::kIntermediateOutputs);
+  }
+
+  void Begin(std::string method) { method_ = std::move(method); }
+
+  void BeginSample() {
+    ++sample_;
+    results_.clear();
+  }
+
+  const std::string& lines() const { return lines_; }
+
+  Result<bool> log_evalue(const EValue& evalue, LoggedEValueType type) override {
+    if (type != LoggedEValueType::kIntermediateOutput || current_chain_id() < 0) {
+      return true;
+    }
+    const std::string instruction = std::to_string(current_debug_handle());
+    const std::string result = std::to_string(results_[instruction]++);
+    const std::string of_sample = method_ + "/" + std::to_string(sample_) + "/" + instruction + "/" + result;
+    const std::optional<TensorData> expected = values_->Find(of_sample);
+    Value actual = expected && evalue.isTensor() ? FromEValue(evalue) : std::nullopt;
+    if (!actual) {
+      return true;
+    }
+    const std::string dtype = DtypeName(actual->layout.dtype);
+    if (const auto parameters = values_->Find(method_ + "/" + instruction + "/" + result + "/quantization")) {
+      actual = Dequantize(*actual, ElementNumber(*parameters, 0), ElementNumber(*parameters, 1));
+    }
+    const Comparison comparison = Compare(expected, actual, Tolerance{});
+    std::string sizes;
+    for (const int32_t size : actual->layout.sizes) {
+      sizes += (sizes.empty() ? "" : ",") + std::to_string(size);
+    }
+    lines_ += "{\"sample\":" + std::to_string(sample_) + ",\"instruction\":" + instruction + ",\"result\":" + result +
+              ",\"dtype\":\"" + dtype + "\",\"sizes\":[" + sizes +
+              "],\"comparable\":" + (comparison.comparable ? "true" : "false") +
+              ",\"close\":" + (comparison.close ? "true" : "false") + ",\"snr\":" + NumberText(comparison.snr) +
+              ",\"max_difference\":" + NumberText(comparison.max_difference) + "}\n";
+    return true;
+  }
+
+  void create_event_block(const char*) override {}
+  EventTracerEntry start_profiling(const char*, ChainID, DebugHandle) override { return {}; }
+  EventTracerEntry start_profiling_delegate(const char*, DelegateDebugIntId) override { return {}; }
+  void end_profiling_delegate(EventTracerEntry, const void*, size_t) override {}
+  void log_profiling_delegate(const char*, DelegateDebugIntId, et_timestamp_t, et_timestamp_t, const void*,
+                              size_t) override {}
+  void end_profiling(EventTracerEntry) override {}
+  void track_allocation(AllocatorID, size_t) override {}
+  AllocatorID track_allocator(const char*) override { return 0; }
+  Result<bool> log_intermediate_output_delegate(const char*, DelegateDebugIntId, const Tensor&) override {
+    return true;
+  }
+  Result<bool> log_intermediate_output_delegate(const char*, DelegateDebugIntId, const ArrayRef<Tensor>) override {
+    return true;
+  }
+  Result<bool> log_intermediate_output_delegate(const char*, DelegateDebugIntId, const int&) override { return true; }
+  Result<bool> log_intermediate_output_delegate(const char*, DelegateDebugIntId, const bool&) override { return true; }
+  Result<bool> log_intermediate_output_delegate(const char*, DelegateDebugIntId, const double&) override {
+    return true;
+  }
+  void set_delegation_intermediate_output_filter(EventTracerFilterBase*) override {}
+
+ private:
+  const EagerValues* values_;
+  std::string method_;
+  int sample_ = -1;
+  std::map<std::string, int> results_;  // how many results each instruction of the run has had
+  std::string lines_;
+};
+
+class NumbersObserver : public Profiler {
+ public:
+  NumbersObserver(const std::string& eager, std::string numbers) : values_(eager), numbers_(std::move(numbers)) {}
+
+  std::unique_ptr<EventTracer> MakeTracer() override {
+    auto tracer = std::make_unique<Comparer>(&values_);
+    comparer_ = tracer.get();
+    return tracer;
+  }
+
+  void Begin(const std::vector<std::string>& methods) override { comparer_->Begin(methods.front()); }
+
+  void Prepare(RunKind) override { comparer_->BeginSample(); }
+
+  void Report(const Options&) override {
+    std::FILE* file = std::fopen(numbers_.c_str(), "wb");
+    const std::string& lines = comparer_->lines();
+    const bool written = file != nullptr && std::fwrite(lines.data(), 1, lines.size(), file) == lines.size();
+    const bool closed = file != nullptr && std::fclose(file) == 0;
+    if (!written || !closed) {
+      Fail("cannot write the numbers " + numbers_ + ".", "the folder does not exist, or nothing may be written there.",
+           "give another file with --numbers=FILE.");
+    }
+  }
+
+ private:
+  EagerValues values_;
+  std::string numbers_;
+  Comparer* comparer_ = nullptr;
+};
+
+}  // namespace
+
+int NumbersRunnerMain(int argc, char** argv, const RunnerDefaults& defaults) {
+  PrepareToFail();
+  std::string eager, numbers;
+  std::vector<char*> others;
+  for (int i = 0; i < argc; ++i) {
+    const std::string text = argv[i];
+    if (text.rfind(kEager, 0) == 0) {
+      eager = text.substr(sizeof(kEager) - 1);
+    } else if (text.rfind(kNumbers, 0) == 0) {
+      numbers = text.substr(sizeof(kNumbers) - 1);
+    } else {
+      others.push_back(argv[i]);
+    }
+  }
+  others.push_back(nullptr);
+  std::unique_ptr<NumbersObserver> observer;
+  if (!eager.empty() && !numbers.empty()) {
+    observer = std::make_unique<NumbersObserver>(eager, numbers);
+  }
+  return Finish(RunProgram(static_cast<int>(others.size()) - 1, others.data(), defaults, kHelp, observer.get()));
+}
+
+}  // namespace rules_executorch
