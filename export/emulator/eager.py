@@ -181,7 +181,8 @@ def followed() -> Iterator[None]:
 
     def follow(node: Node, replace_with: Node, *args: Any, **kwargs: Any) -> list[Node]:
         replaced = replace_all(node, replace_with, *args, **kwargs)
-        if held := _held_by(node):
+        is_tuple, becomes_tuple = (isinstance(one.meta.get("val"), tuple) for one in (node, replace_with))
+        if (held := _held_by(node)) and is_tuple == becomes_tuple:
             _hold(replace_with, held)
         if _source(node):
             replace_with.meta["from_node"] = node.meta["from_node"]

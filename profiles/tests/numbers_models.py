@@ -43,14 +43,15 @@ class Images(torch.nn.Module):
         self.stem_norm = torch.nn.BatchNorm2d(16)
         self.depthwise = torch.nn.Conv2d(16, 16, 3, 1, 1, groups=16, bias=False)
         self.depthwise_norm = torch.nn.BatchNorm2d(16)
-        self.project = torch.nn.Conv2d(16, 24, 1)
+        self.project = torch.nn.Conv2d(16, 24, 1, bias=False)
+        self.project_norm = torch.nn.BatchNorm2d(24)
         self.expand = torch.nn.Conv2d(24, 24, 1)
         self.classify = torch.nn.Linear(24, 10)
 
     def forward(self, x: torch.Tensor) -> torch.Tensor:
         x = functional.relu6(self.stem_norm(self.stem(x)))
         x = functional.relu6(self.depthwise_norm(self.depthwise(x)))
-        x = self.project(x)
+        x = self.project_norm(self.project(x))
         x = x + self.expand(x)
         logits: torch.Tensor = self.classify(x.mean((2, 3)))
         return logits
@@ -75,7 +76,11 @@ def get_wrong() -> tuple[torch.nn.Module, tuple[torch.Tensor]]:
 
 def get_images() -> tuple[torch.nn.Module, tuple[torch.Tensor]]:
     torch.manual_seed(0)
-    return Images().eval(), (torch.randn(1, 3, 32, 32),)
+    images = Images().eval()
+    for norm in (images.stem_norm, images.depthwise_norm, images.project_norm):
+        torch.nn.init.uniform_(norm.weight, 0.5, 1.5)
+        torch.nn.init.normal_(norm.bias)
+    return images, (torch.randn(1, 3, 32, 32),)
 
 
 def get_recurrent() -> tuple[torch.nn.Module, tuple[torch.Tensor]]:

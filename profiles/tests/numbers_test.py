@@ -64,7 +64,7 @@ class NumbersTest(absltest.TestCase):
         self.assertTrue(all(row["is_close"] and row["snr"] > 100 for row in rows), rows)
         of = {row["eager"][0]: row for row in rows}
         # Batch norms and activations are fused into convolutions: the last node of each is compared.
-        self.assertContainsSubset(["relu6", "relu6_1", "conv2d_2", "add", "mean", "linear"], of)
+        self.assertContainsSubset(["relu6", "relu6_1", "batch_norm_2", "add", "mean", "linear"], of)
         self.assertNotIn("batch_norm", of)
         self.assertEqual(of["relu6"]["tensors"], ["float32 [1, 16, 16, 16]"])
         self.assertEqual(of["relu6"]["pass"], "activations")
@@ -73,7 +73,7 @@ class NumbersTest(absltest.TestCase):
     def test_quantized(self) -> None:
         rows, _ = self._compared("QUANTIZED_IMAGES")
         of = {row["eager"][0]: row for row in rows if row["snr"] is not None}
-        self.assertContainsSubset(["x", "relu6", "relu6_1", "conv2d_2", "add", "mean", "linear"], of)
+        self.assertContainsSubset(["x", "relu6", "relu6_1", "batch_norm_2", "add", "mean", "linear"], of)
         # Bytes are compared with the floats of the model before the quantization. 8 bits of a normal distribution
         # within 4 standard deviations have about 40 dB.
         self.assertEqual(of["relu6"]["tensors"], ["int8 [1, 16, 16, 16]"])
