@@ -102,7 +102,8 @@ EValue ToEValue(const Value& value, const Port& port, Argument* argument) {
 
 [[noreturn]] void Refuse(const std::string& path, const std::string& found) {
   Fail(path + " is not an ExecuTorch program that can run here: " + found + ".",
-       "the file is damaged or cut short, is no .pte file, is for a newer version of ExecuTorch, or leaves memory to its "
+       "the file is damaged or cut short, is no .pte file, is for a newer version of ExecuTorch, or leaves memory to "
+       "its "
        "caller.",
        "export the model again; the version that exports must not be newer than the runtime's.");
 }
@@ -176,8 +177,7 @@ ProgramFiles::ProgramFiles(const std::string& path, const std::string& weights_p
          "give the .weights.ptd file of its export with --weights=FILE.");
   }
   weights.emplace(weights_path, load, "weights");
-  CheckWeights(path, needed, weights_path,
-               TensorFile(weights->data(), weights->size(), weights_path, RefuseWeights));
+  CheckWeights(path, needed, weights_path, TensorFile(weights->data(), weights->size(), weights_path, RefuseWeights));
 }
 
 Program::Program(const std::string& path, const std::string& weights_path, Load load,
