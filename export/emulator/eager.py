@@ -31,6 +31,7 @@ from torch.utils import _pytree as pytree
 
 from export.emulator.locate import Original
 from export.graph_passes.graph_pass import TOUCHED
+from export.patches import followed_replacements
 from export.patches.recorded_emission import Emission
 from export.user import samples
 from export.user.model_file import Method
@@ -174,25 +175,17 @@ class EagerValues:
         return samples.as_ptd(stored), (text + "\n").encode()
 
 
-@contextlib.contextmanager
-def followed() -> Iterator[None]:
+def followed() -> contextlib.AbstractContextManager[None]:
     """Notes during the block which node has the value of a replaced node."""
-    replace_all = Node.replace_all_uses_with
+    return followed_replacements.told(_follow)
 
-    def follow(node: Node, replace_with: Node, *args: Any, **kwargs: Any) -> list[Node]:
-        replaced = replace_all(node, replace_with, *args, **kwargs)
-        is_tuple, becomes_tuple = (isinstance(one.meta.get("val"), tuple) for one in (node, replace_with))
-        if (held := _held_by(node)) and is_tuple == becomes_tuple:
-            _hold(replace_with, held)
-        if _source(node):
-            replace_with.meta["from_node"] = node.meta["from_node"]
-        return replaced
 
-    Node.replace_all_uses_with = follow  # type: ignore[assignment, method-assign]
-    try:
-        yield
-    finally:
-        Node.replace_all_uses_with = replace_all  # type: ignore[method-assign]
+def _follow(node: Node, replace_with: Node) -> None:
+    is_tuple, becomes_tuple = (isinstance(one.meta.get("val"), tuple) for one in (node, replace_with))
+    if (held := _held_by(node)) and is_tuple == becomes_tuple:
+        _hold(replace_with, held)
+    if _source(node):
+        replace_with.meta["from_node"] = node.meta["from_node"]
 
 
 def _hold(node: Node, held: str) -> None:

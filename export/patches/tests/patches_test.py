@@ -68,8 +68,10 @@ class PatchesTest(absltest.TestCase):
         """Without the patches that are not needed, the export makes the same program, with a warning."""
         model = Path(self.create_tempdir().full_path) / "model.py"
         model.write_text(_MODEL)
-        # A graph pass needs a patch, too.
-        export = functools.partial(exporter.export, model, quantize="xnnpack_int8", graph_passes=["recurrent"])
+        # A graph pass and the comparison with eager PyTorch need a patch, too.
+        export = functools.partial(
+            exporter.export, model, quantize="xnnpack_int8", graph_passes=["recurrent"], with_eager_values=True
+        )
         patched = export()
         self.assertEqual(patched.warnings, ())
         with contextlib.ExitStack() as unknown:
