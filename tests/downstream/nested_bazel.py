@@ -15,7 +15,7 @@ from collections.abc import Mapping, Sequence
 # What the models of the workspaces call. The outer build compiles all kernels, which takes minutes.
 _KERNELS = {
     "optimized": ("op_linear", "op_packed_linear"),
-    "portable": ("op_add", "op_addmm", "op_leaky_relu"),
+    "portable": ("op_add", "op_addmm", "op_leaky_relu", "op_softmax"),
     "quantized": ("op_dequantize_per_tensor",),
 }
 # Each further set compiles the kernels once more.
