@@ -66,6 +66,21 @@ class MemoryCommandTest(case.TestCase):
         self.assertEqual(report["in_use"], [16, 16, 16])
         self.assertEqual(sum(tensor["bytes"] for tensor in report["tensors"]), 16 + 8 + 8)
 
+    def test_result_in_place_counts_once(self) -> None:
+        before, after, y = _tensor((4,), (1, 0)), _tensor((4,), (1, 0)), _tensor((4,), (1, 16))
+        calls = [Call("aten::a.out", (before,)), Call("aten::b_", (before, after)), Call("aten::c.out", (after, y))]
+        self.assertEqual(self._spans(Method(calls, (), (y,), (32,))), {"0": (0, 2), "output 0": (2, 2)})
+
+    def test_inputs_and_outputs_wait(self) -> None:
+        """An input is there from the first instruction, and an output until the last one."""
+        x, y, a, b = (_tensor((4,), (number, 0)) for number in (1, 2, 3, 4))
+        calls = [Call("aten::a.out", (a, y)), Call("aten::b.out", (a, b)), Call("aten::c.out", (x, b))]
+        report = self._method(Method(calls, (x,), (y,), (16, 16, 16, 16)))
+        spans = {tensor["name"]: (tensor["first"], tensor["last"]) for tensor in report["tensors"] if tensor["name"]}
+        self.assertEqual((spans["input 0"], spans["output 0"]), ((0, 2), (0, 2)))
+        # Places in other memories are other bytes. `a` is state, since nothing writes it.
+        self.assertEqual(report["in_use"], [48, 64, 64])
+
     def test_state_is_always_in_use(self) -> None:
         named, filled = _tensor((2,), (1, 0), name="cache"), _tensor((2,), (2, 0), content=bytes(8))
         x, y = _tensor((1,), (1, 8)), _tensor((1,), (1, 12))
@@ -106,6 +121,11 @@ class MemoryCommandTest(case.TestCase):
         # The memory of `result` is that of the branch that ran, until the last call.
         self.assertEqual(spans, {"input 0": (0, 0), "16": (1, 6), "32": (4, 6), "output 0": (6, 6)})
 
+    def test_output_in_the_memory_of_a_branch(self) -> None:
+        made, result = _tensor((4,), (1, 0)), _tensor((4,), None)
+        report = self._method(Method([Call("aten::a.out", (made,)), Move(made, result)], (), (result,), (16,)))
+        self.assertEqual([port["is_planned"] for port in report["ports"]], [True])
+
     def test_loop(self) -> None:
         x, y, step = _tensor((4,), (1, 0)), _tensor((4,), (1, 16)), _tensor((4,), (1, 32))
         instructions: list[Instruction] = [
@@ -126,7 +146,9 @@ class MemoryCommandTest(case.TestCase):
         report = self._report(
             {
                 "one": Method([Call("aten::cat.out", (TensorList((x, weight)), y))], (x,), (y,), (8,)),
-                "two": Method([Call("aten::b.out", (weight, other, y))], (), (y,), (8,)),
+                "two": Method(
+                    [Call("aten::b.out", (weight, other, y)), Call("aten::c.out", (other, y))], (), (y,), (8,)
+                ),
             }
         )
         self.assertEqual(

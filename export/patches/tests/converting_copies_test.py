@@ -17,9 +17,9 @@ class _Copying(nn.Module):
 
     state: Tensor
 
-    def __init__(self, dtype: torch.dtype) -> None:
+    def __init__(self, dtype: torch.dtype, sizes: tuple[int, ...] = (3, 4)) -> None:
         super().__init__()
-        self.register_buffer("state", torch.zeros((3, 4), dtype=dtype))
+        self.register_buffer("state", torch.zeros(sizes, dtype=dtype))
 
     def forward(self, x: Tensor) -> tuple[Tensor, Tensor]:
         before = self.state + 1
@@ -55,6 +55,7 @@ class ConvertingCopiesTest(absltest.TestCase):
 
     def test_other_shape(self) -> None:
         self._check(_Copying(torch.float32), [torch.randn(4) for _ in range(2)], 1)
+        self._check(_Copying(torch.float32, (4, 4)), [torch.randn(4) for _ in range(2)], 1)
 
     def test_other_strides(self) -> None:
         self._check(_Copying(torch.float32), [torch.randn(4, 3).t() for _ in range(2)], 1)
