@@ -3,43 +3,12 @@
 load("//rules/private/actions:codegen.bzl", "CODEGEN_EXEC_GROUPS", "codegen_args", "run_codegen")
 load("//rules/private/actions:label_text.bzl", "label_text")
 load("//rules/private/providers:et_program_info.bzl", "program_of")
+load(":report_limits.bzl", "check_limits", "read_limits")
 
 visibility(["//rules/..."])
 
-BAD_MEMORY_LIMIT_ERR = """{label}: attribute {attribute}: expected a number above 0; got {number}.
-
-Likely cause: the number stands for no limit.
-Fix: give a number of bytes above 0, or, for no limit, remove {attribute}.
-See: docs/errors.md#bad-max-bytes"""
-
-def _check_limits(ctx, report, limits):
-    """Checks the limits in a validation action, so that the report is written even if the program is over a limit."""
-    output = ctx.actions.declare_file(ctx.label.name + ".within_limit")
-    args = codegen_args(ctx, "memory_limit")
-    args.add(label_text(ctx.label), format = "--label=%s")
-    args.add(report, format = "--report=%s")
-    for attribute, number in limits.items():
-        args.add("--{}={}".format(attribute, number))
-    args.add(output, format = "--output=%s")
-    run_codegen(
-        ctx,
-        args,
-        inputs = [report],
-        outputs = [output],
-        mnemonic = "EtMemoryLimit",
-        progress_message = "Checking the memory of %{label}",
-    )
-    return output
-
 def _et_memory_report_impl(ctx):
-    limits = {
-        attribute: getattr(ctx.attr, attribute)
-        for attribute in ["max_bytes", "max_planned_bytes"]
-        if getattr(ctx.attr, attribute)
-    }
-    for attribute, number in limits.items():
-        if number < 0:
-            fail(BAD_MEMORY_LIMIT_ERR.format(label = ctx.label, attribute = attribute, number = number))
+    limits = read_limits(ctx, ["max_bytes", "max_planned_bytes"])
     info = program_of(ctx.attr.program)
     text, json, html = [ctx.actions.declare_file(ctx.label.name + suffix) for suffix in [".txt", ".json", ".html"]]
     origins = [info.origins] if info.origins else []
@@ -68,7 +37,14 @@ def _et_memory_report_impl(ctx):
     return [
         DefaultInfo(files = depset([text, json, html])),
         OutputGroupInfo(
-            _validation = depset([_check_limits(ctx, json, limits)] if limits else []),
+            _validation = depset(check_limits(
+                ctx,
+                json,
+                limits,
+                command = "memory_limit",
+                mnemonic = "EtMemoryLimit",
+                subject = "memory",
+            )),
             html = depset([html]),
             json = depset([json]),
             text = depset([text]),

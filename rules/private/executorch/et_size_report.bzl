@@ -10,14 +10,9 @@ load(
 )
 load("//rules/private/actions:label_text.bzl", "label_text")
 load(":registrations.bzl", "generated_libraries_of", "registrations_aspect")
+load(":report_limits.bzl", "check_limits", "read_limits")
 
 visibility(["//rules/..."])
-
-BAD_MAX_BYTES_ERR = """{label}: attribute max_bytes: expected a number above 0; got {max_bytes}.
-
-Likely cause: the number stands for no limit.
-Fix: give a number of bytes above 0, or, for no limit, remove max_bytes.
-See: docs/errors.md#bad-max-bytes"""
 
 NO_BINARY_ERR = """{label}: attribute what_if: expected a binary; got {other}.
 
@@ -28,27 +23,8 @@ See: docs/errors.md#what-if-without-binary"""
 def _is_shared_library(file):
     return file.basename.endswith((".so", ".dylib")) or ".so." in file.basename
 
-def _check_limit(ctx, report):
-    """Checks the limit in a validation action, so that the report is written even if the binary is over the limit."""
-    output = ctx.actions.declare_file(ctx.label.name + ".within_limit")
-    args = codegen_args(ctx, "size_limit")
-    args.add(label_text(ctx.label), format = "--label=%s")
-    args.add(report, format = "--report=%s")
-    args.add(ctx.attr.max_bytes, format = "--max_bytes=%s")
-    args.add(output, format = "--output=%s")
-    run_codegen(
-        ctx,
-        args,
-        inputs = [report],
-        outputs = [output],
-        mnemonic = "EtSizeLimit",
-        progress_message = "Checking the size of %{label}",
-    )
-    return output
-
 def _et_size_report_impl(ctx):
-    if ctx.attr.max_bytes < 0:
-        fail(BAD_MAX_BYTES_ERR.format(label = ctx.label, max_bytes = ctx.attr.max_bytes))
+    limits = read_limits(ctx, ["max_bytes"])
     for other in ctx.attr.what_if:
         if not other[DefaultInfo].files_to_run.executable:
             fail(NO_BINARY_ERR.format(label = ctx.label, other = other.label))
@@ -91,11 +67,17 @@ def _et_size_report_impl(ctx):
         mnemonic = "EtSize",
         progress_message = "Measuring %{label}",
     )
-    limits = [_check_limit(ctx, json)] if ctx.attr.max_bytes else []
     return [
         DefaultInfo(files = depset([text, json, html])),
         OutputGroupInfo(
-            _validation = depset(limits),
+            _validation = depset(check_limits(
+                ctx,
+                json,
+                limits,
+                command = "size_limit",
+                mnemonic = "EtSizeLimit",
+                subject = "size",
+            )),
             html = depset([html]),
             json = depset([json]),
             text = depset([text]),

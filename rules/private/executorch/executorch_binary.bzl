@@ -177,44 +177,40 @@ executorch_binary = rule(
     toolchains = use_cc_toolchain() + use_runtime(),
 )
 
-executorch_profile = rule(
+def _tool_rule(doc, implementation, runner, tool):
+    """A rule of a tool that starts a runner of the program and writes a web page."""
+    return rule(
+        doc = doc,
+        implementation = implementation,
+        attrs = _ATTRS | _PROGRAM_ATTRS | {
+            "_runner": attr.label(
+                default = runner,
+                providers = [CcInfo],
+            ),
+            "_tool": attr.label(
+                default = tool,
+                executable = True,
+                cfg = "target",
+            ),
+        },
+        executable = True,
+        exec_groups = CODEGEN_EXEC_GROUPS | CC_LINK_EXEC_GROUPS,
+        fragments = ["cpp", "platform"],
+        toolchains = use_cc_toolchain() + use_runtime(),
+    )
+
+executorch_profile = _tool_rule(
     doc = "Profiles a program and writes a web page.",
     implementation = _executorch_profile_impl,
-    attrs = _ATTRS | _PROGRAM_ATTRS | {
-        "_runner": attr.label(
-            default = "//runtime:profiling_runner",
-            providers = [CcInfo],
-        ),
-        "_tool": attr.label(
-            default = "//profiles",
-            executable = True,
-            cfg = "target",
-        ),
-    },
-    executable = True,
-    exec_groups = CODEGEN_EXEC_GROUPS | CC_LINK_EXEC_GROUPS,
-    fragments = ["cpp", "platform"],
-    toolchains = use_cc_toolchain() + use_runtime(),
+    runner = "//runtime:profiling_runner",
+    tool = "//profiles",
 )
 
-executorch_numbers = rule(
+executorch_numbers = _tool_rule(
     doc = "Compares the results of a program's instructions with PyTorch's values, and writes a web page.",
     implementation = _executorch_numbers_impl,
-    attrs = _ATTRS | _PROGRAM_ATTRS | {
-        "_runner": attr.label(
-            default = "//runtime:numbers_runner",
-            providers = [CcInfo],
-        ),
-        "_tool": attr.label(
-            default = "//profiles:numbers",
-            executable = True,
-            cfg = "target",
-        ),
-    },
-    executable = True,
-    exec_groups = CODEGEN_EXEC_GROUPS | CC_LINK_EXEC_GROUPS,
-    fragments = ["cpp", "platform"],
-    toolchains = use_cc_toolchain() + use_runtime(),
+    runner = "//runtime:numbers_runner",
+    tool = "//profiles:numbers",
 )
 
 executorch_program_test = rule(
