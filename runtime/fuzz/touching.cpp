@@ -9,23 +9,18 @@
 #include <set>
 
 #include "runtime/fuzz/refusal.h"
+#include "runtime/runner/silent_tracer.h"
 
 namespace rules_executorch {
 namespace {
 
-using executorch::aten::ArrayRef;
 using executorch::aten::Tensor;
-using executorch::runtime::AllocatorID;
 using executorch::runtime::ChainID;
 using executorch::runtime::DebugHandle;
-using executorch::runtime::DelegateDebugIntId;
 using executorch::runtime::EValue;
 using executorch::runtime::EventTracer;
 using executorch::runtime::EventTracerEntry;
-using executorch::runtime::EventTracerFilterBase;
 using executorch::runtime::KernelRuntimeContext;
-using executorch::runtime::LoggedEValueType;
-using executorch::runtime::Result;
 using executorch::runtime::Span;
 
 constexpr size_t kMostInstructions = 200;
@@ -64,7 +59,7 @@ void TouchAll(KernelRuntimeContext&, Span<EValue*> arguments) {
   }
 }
 
-class InstructionLimit : public EventTracer {
+class InstructionLimit : public SilentTracer {
  public:
   EventTracerEntry start_profiling(const char*, ChainID, DebugHandle) override {
     if (++instructions_ > kMostInstructions) {
@@ -72,28 +67,6 @@ class InstructionLimit : public EventTracer {
     }
     return {};
   }
-
-  void create_event_block(const char*) override {}
-  EventTracerEntry start_profiling_delegate(const char*, DelegateDebugIntId) override { return {}; }
-  void end_profiling_delegate(EventTracerEntry, const void*, size_t) override {}
-  void log_profiling_delegate(const char*, DelegateDebugIntId, et_timestamp_t, et_timestamp_t, const void*,
-                              size_t) override {}
-  void end_profiling(EventTracerEntry) override {}
-  void track_allocation(AllocatorID, size_t) override {}
-  AllocatorID track_allocator(const char*) override { return 0; }
-  Result<bool> log_evalue(const EValue&, LoggedEValueType) override { return true; }
-  Result<bool> log_intermediate_output_delegate(const char*, DelegateDebugIntId, const Tensor&) override {
-    return true;
-  }
-  Result<bool> log_intermediate_output_delegate(const char*, DelegateDebugIntId, const ArrayRef<Tensor>) override {
-    return true;
-  }
-  Result<bool> log_intermediate_output_delegate(const char*, DelegateDebugIntId, const int&) override { return true; }
-  Result<bool> log_intermediate_output_delegate(const char*, DelegateDebugIntId, const bool&) override { return true; }
-  Result<bool> log_intermediate_output_delegate(const char*, DelegateDebugIntId, const double&) override {
-    return true;
-  }
-  void set_delegation_intermediate_output_filter(EventTracerFilterBase*) override {}
 
  private:
   size_t instructions_ = 0;

@@ -16,24 +16,17 @@
 #include "runtime/runner/file.h"
 #include "runtime/runner/program_runner.h"
 #include "runtime/runner/runner.h"
+#include "runtime/runner/silent_tracer.h"
 #include "runtime/runner/tensor_file.h"
 #include "runtime/runner/value.h"
 
 namespace rules_executorch {
 namespace {
 
-using executorch::aten::ArrayRef;
 using executorch::aten::ScalarType;
-using executorch::aten::Tensor;
-using executorch::runtime::AllocatorID;
-using executorch::runtime::ChainID;
-using executorch::runtime::DebugHandle;
-using executorch::runtime::DelegateDebugIntId;
 using executorch::runtime::EValue;
 using executorch::runtime::EventTracer;
 using executorch::runtime::EventTracerDebugLogLevel;
-using executorch::runtime::EventTracerEntry;
-using executorch::runtime::EventTracerFilterBase;
 using executorch::runtime::LoggedEValueType;
 using executorch::runtime::Result;
 
@@ -99,7 +92,7 @@ std::string NumberText(double number) {
 }
 
 // Compares the result of each instruction with PyTorch's value while the program runs.
-class Comparer : public EventTracer {
+class Comparer : public SilentTracer {
  public:
   explicit Comparer(const EagerValues* values) : values_(values) {
     set_event_tracer_debug_level(EventTracerDebugLogLevel::kIntermediateOutputs);
@@ -142,28 +135,6 @@ class Comparer : public EventTracer {
               ",\"max_difference\":" + NumberText(comparison.max_difference) + "}\n";
     return true;
   }
-
-  void create_event_block(const char*) override {}
-  EventTracerEntry start_profiling(const char*, ChainID, DebugHandle) override { return {}; }
-  EventTracerEntry start_profiling_delegate(const char*, DelegateDebugIntId) override { return {}; }
-  void end_profiling_delegate(EventTracerEntry, const void*, size_t) override {}
-  void log_profiling_delegate(const char*, DelegateDebugIntId, et_timestamp_t, et_timestamp_t, const void*,
-                              size_t) override {}
-  void end_profiling(EventTracerEntry) override {}
-  void track_allocation(AllocatorID, size_t) override {}
-  AllocatorID track_allocator(const char*) override { return 0; }
-  Result<bool> log_intermediate_output_delegate(const char*, DelegateDebugIntId, const Tensor&) override {
-    return true;
-  }
-  Result<bool> log_intermediate_output_delegate(const char*, DelegateDebugIntId, const ArrayRef<Tensor>) override {
-    return true;
-  }
-  Result<bool> log_intermediate_output_delegate(const char*, DelegateDebugIntId, const int&) override { return true; }
-  Result<bool> log_intermediate_output_delegate(const char*, DelegateDebugIntId, const bool&) override { return true; }
-  Result<bool> log_intermediate_output_delegate(const char*, DelegateDebugIntId, const double&) override {
-    return true;
-  }
-  void set_delegation_intermediate_output_filter(EventTracerFilterBase*) override {}
 
  private:
   const EagerValues* values_;
