@@ -33,29 +33,37 @@ struct DynamicTile {
   static_assert(kColumns <= kBlockSize);
   /// The number of parts of a byte, each with a weight.
   static constexpr int kParts = 8 / kBits;
-  /// The factor of the sums: weights of 4 bits are loaded as 16 times their value.
-  static constexpr float kFactor = kBits == 4 ? 1.0f / 16 : 1.0f;
-  /// With one row, two chains of sums hide the latency of the products.
-  static constexpr int kChains = kRows == 1 && kBits == 4 ? 2 : 1;
+  /// The factor of the sums.
+  static constexpr float kFactor = kBits == 4 ? 1.0f / simd::kNibbleFactor : 1.0f;
+#if defined(KERNELS_ADDS_NIBBLES_IN_SHORTS)
+  static constexpr bool kAddsShorts = kBits == 4;
+#else
+  static constexpr bool kAddsShorts = false;
+#endif
+  /// The elements whose products 16-bit sums hold.
+  static constexpr int64_t kShortsDepth = 32;
+  /// With one row, two chains of sums hide the latency of the products. Sums of shorts have a low latency.
+  static constexpr int kChains = kRows == 1 && kBits == 4 && !kAddsShorts ? 2 : 1;
   using Sums = simd::Ints[kRows][kVectors][kChains];
+  using Floats = simd::Vector<float, simd::kByteLanes>;
 
   const DynamicProduct& product;
   int64_t row;
   int64_t panel;
 
   void compute() const {
-    float totals[kRows][kColumns] = {};
+    Floats totals[kRows][kVectors] = {};
     const char* block = product.panels + panel * product.panel_stride;
     for (int64_t g = 0; g < product.groups; ++g) {
       Sums sums;
       block = sum_group(g, block, sums);
-      for (int i = 0; i < kRows; ++i) {
-        add_scaled(g, sums[i], totals[i]);
-      }
+      add_scaled(g, sums, totals);
     }
     const int64_t count = std::min(kColumns, product.columns - panel * kBytePanelColumns);
     for (int i = 0; i < kRows; ++i) {
-      store(row + i, totals[i], count);
+      float results[kColumns];
+      std::memcpy(results, totals[i], sizeof(results));
+      store(row + i, results, count);
     }
   }
 
@@ -64,7 +72,7 @@ struct DynamicTile {
   KERNELS_ALWAYS_INLINE const char* sum_group(int64_t group, const char* block, Sums& sums) const {
     const uint8_t* rows[kRows];
     for (int i = 0; i < kRows; ++i) {
-      rows[i] = product.rows_data + (row + i) * product.row_stride;
+      rows[i] = product.rows_data + (row + i) * product.row_stride + group * product.group_size;
     }
 #pragma GCC unroll 4
     for (int i = 0; i < kRows; ++i) {
@@ -76,8 +84,56 @@ struct DynamicTile {
         }
       }
     }
-    const int64_t end = (group + 1) * product.group_size;
-    for (int64_t p = group * product.group_size; p < end; p += kParts * kBytePanelDepth, block += kDynamicBlock) {
+#if defined(KERNELS_ADDS_NIBBLES_IN_SHORTS)
+    if constexpr (kAddsShorts) {
+      for (int64_t p = 0; p < product.group_size; p += kShortsDepth) {
+        block = add_through_shorts(rows, p, std::min(p + kShortsDepth, product.group_size), block, sums);
+      }
+      return block;
+    }
+#endif
+    return add_blocks(rows, 0, product.group_size, block,
+                      [&](int i, int j, int part, simd::Bytes x, simd::Bytes weights) KERNELS_ALWAYS_INLINE {
+                        simd::Ints& sum = sums[i][j][part % kChains];
+                        sum = simd::add_products(sum, x, weights);
+                      });
+  }
+
+#if defined(KERNELS_ADDS_NIBBLES_IN_SHORTS)
+
+  /// Adds the products of the elements from `p` to `end`, at most kShortsDepth, first in 16-bit sums.
+  KERNELS_ALWAYS_INLINE const char* add_through_shorts(const uint8_t* const (&rows)[kRows], int64_t p, int64_t end,
+                                                       const char* block, Sums& sums) const {
+    simd::Bytes shorts[kRows][kVectors];
+#pragma GCC unroll 4
+    for (int i = 0; i < kRows; ++i) {
+#pragma GCC unroll 4
+      for (int j = 0; j < kVectors; ++j) {
+        shorts[i][j] = simd::Bytes{};
+      }
+    }
+    block = add_blocks(rows, p, end, block,
+                       [&](int i, int j, int, simd::Bytes x, simd::Bytes weights) KERNELS_ALWAYS_INLINE {
+                         shorts[i][j] = simd::add_pairs_of_bytes(shorts[i][j], x, weights);
+                       });
+#pragma GCC unroll 4
+    for (int i = 0; i < kRows; ++i) {
+#pragma GCC unroll 4
+      for (int j = 0; j < kVectors; ++j) {
+        sums[i][j][0] = simd::add_shorts(sums[i][j][0], shorts[i][j]);
+      }
+    }
+    return block;
+  }
+
+#endif
+
+  /// Calls `add(row, vector, part, x, weights)` for the blocks of the elements from `p` to `end`. The first block is at
+  /// `block`. Returns the end of the blocks.
+  template <typename Add>
+  KERNELS_ALWAYS_INLINE const char* add_blocks(const uint8_t* const (&rows)[kRows], int64_t p, int64_t end,
+                                               const char* block, const Add& add) const {
+    for (; p < end; p += kParts * kBytePanelDepth, block += kDynamicBlock) {
       simd::Bytes weights[kParts][kVectors];
       load_weights(block, weights);
 #pragma GCC unroll 4
@@ -89,8 +145,7 @@ struct DynamicTile {
           const simd::Bytes x = simd::repeat_quad(elements);
 #pragma GCC unroll 4
           for (int j = 0; j < kVectors; ++j) {
-            simd::Ints& sum = sums[i][j][part % kChains];
-            sum = simd::add_products(sum, x, weights[part][j]);
+            add(i, j, part, x, weights[part][j]);
           }
         }
       }
@@ -113,26 +168,20 @@ struct DynamicTile {
     }
   }
 
-  /// Adds the sums of a group of a row, times their scales.
-  KERNELS_ALWAYS_INLINE void add_scaled(int64_t group, const simd::Ints (&sums)[kVectors][kChains],
-                                        float* totals) const {
-    alignas(64) int32_t integers[kChains][kColumns];
+  /// Adds the sums of a group, times their scales.
+  KERNELS_ALWAYS_INLINE void add_scaled(int64_t group, const Sums& sums, Floats (&totals)[kRows][kVectors]) const {
 #pragma GCC unroll 4
     for (int j = 0; j < kVectors; ++j) {
-#pragma GCC unroll 2
-      for (int chain = 0; chain < kChains; ++chain) {
-        simd::store(integers[chain] + j * simd::kIntLanes, sums[j][chain]);
-      }
-    }
-    for (int q = 0; q < kPanels; ++q) {
-      const float* const scales = product.scales + ((panel + q) * product.groups + group) * kBytePanelColumns;
-      float* const total = totals + q * kBytePanelColumns;
-      const int32_t* const sum = integers[0] + q * kBytePanelColumns;
-      if constexpr (kChains == 1) {
-        vectorized_for(kBytePanelColumns, [=](int64_t j) { total[j] += static_cast<float>(sum[j]) * scales[j]; });
-      } else {
-        vectorized_for(kBytePanelColumns,
-                       [=](int64_t j) { total[j] += static_cast<float>(sum[j] + sum[kColumns + j]) * scales[j]; });
+      const int64_t of_panel = (panel + j / kDynamicVectors) * product.groups + group;
+      const auto scales =
+          simd::load_as<Floats>(product.scales + of_panel * kBytePanelColumns + j % kDynamicVectors * simd::kIntLanes);
+#pragma GCC unroll 4
+      for (int i = 0; i < kRows; ++i) {
+        auto sum = simd::integers_of(sums[i][j][0]);
+        for (int chain = 1; chain < kChains; ++chain) {
+          sum += simd::integers_of(sums[i][j][chain]);
+        }
+        totals[i][j] += simd::floats_of(sum) * scales;
       }
     }
   }

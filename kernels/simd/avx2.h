@@ -54,6 +54,29 @@ KERNELS_ALWAYS_INLINE inline Ints add_products(Ints sums, Bytes x, Bytes weights
                                                  _mm256_madd_epi16(odd_bytes(x), odd_chars(weights))));
 }
 
+// Sums of products of weights of 4 bits: a pair of products is at most 2 * 255 * 8, so that 16 bits hold eight pairs.
+#define KERNELS_ADDS_NIBBLES_IN_SHORTS
+
+/// The signed 4-bit integers in the lower nibbles of bytes.
+KERNELS_ALWAYS_INLINE inline Bytes lower_nibbles(Bytes x) {
+  const __m256i integers =
+      _mm256_broadcastsi128_si256(_mm_setr_epi8(0, 1, 2, 3, 4, 5, 6, 7, -8, -7, -6, -5, -4, -3, -2, -1));
+  return _mm256_shuffle_epi8(integers, _mm256_and_si256(x, _mm256_set1_epi8(0x0F)));
+}
+
+/// The same for the higher nibbles.
+KERNELS_ALWAYS_INLINE inline Bytes higher_nibbles(Bytes x) { return lower_nibbles(_mm256_srli_epi16(x, 4)); }
+
+/// Adds to each 16-bit sum the products of two bytes. The bytes of `x` are unsigned, the bytes of `weights` are signed.
+KERNELS_ALWAYS_INLINE inline Bytes add_pairs_of_bytes(Bytes sums, Bytes x, Bytes weights) {
+  return _mm256_add_epi16(sums, _mm256_maddubs_epi16(x, weights));
+}
+
+/// Adds to each 32-bit sum two 16-bit sums.
+KERNELS_ALWAYS_INLINE inline Ints add_shorts(Ints totals, Bytes sums) {
+  return _mm256_add_epi32(totals, _mm256_madd_epi16(sums, _mm256_set1_epi16(1)));
+}
+
 KERNELS_ALWAYS_INLINE inline void interleave(const Bytes (&rows)[4], Bytes (&quads)[4]) {
   const __m256i low[] = {_mm256_unpacklo_epi8(rows[0], rows[1]), _mm256_unpacklo_epi8(rows[2], rows[3])};
   const __m256i high[] = {_mm256_unpackhi_epi8(rows[0], rows[1]), _mm256_unpackhi_epi8(rows[2], rows[3])};

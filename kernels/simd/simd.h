@@ -173,11 +173,38 @@ KERNELS_ALWAYS_INLINE inline Ints lacking_sums([[maybe_unused]] const char* weig
 #endif
 }
 
-/// 16 times the signed 4-bit integers in the lower and in the higher nibbles of bytes.
+/// The 32-bit sums as a vector of integers, which has operators.
+KERNELS_ALWAYS_INLINE inline Vector<int32_t, kByteLanes> integers_of(const Ints& sums) {
+  return load_as<Vector<int32_t, kByteLanes>>(&sums);
+}
+
+KERNELS_ALWAYS_INLINE inline Vector<float, kByteLanes> floats_of(const Vector<int32_t, kByteLanes>& integers) {
+#if defined(__GNUC__)
+  return __builtin_convertvector(integers, Vector<float, kByteLanes>);
+#else
+  Vector<float, kByteLanes> floats;
+  for (int64_t i = 0; i < kByteLanes / int64_t{sizeof(float)}; ++i) {
+    floats.lanes[i] = static_cast<float>(integers.lanes[i]);
+  }
+  return floats;
+#endif
+}
+
+/// The signed 4-bit integers in the lower and in the higher nibbles of bytes, times kNibbleFactor.
 struct Nibbles {
   Bytes lower;
   Bytes higher;
 };
+
+#if defined(KERNELS_ADDS_NIBBLES_IN_SHORTS)
+
+inline constexpr int kNibbleFactor = 1;
+
+KERNELS_ALWAYS_INLINE inline Nibbles nibbles_of(Bytes x) { return {lower_nibbles(x), higher_nibbles(x)}; }
+
+#else
+
+inline constexpr int kNibbleFactor = 16;
 
 KERNELS_ALWAYS_INLINE inline Nibbles nibbles_of(Bytes x) {
   constexpr uint64_t kHigher = 0xF0F0F0F0F0F0F0F0u;
@@ -195,5 +222,7 @@ KERNELS_ALWAYS_INLINE inline Nibbles nibbles_of(Bytes x) {
 #endif
   return {load_as<Bytes>(&lower), load_as<Bytes>(&higher)};
 }
+
+#endif
 
 }  // namespace rules_executorch::kernels::simd

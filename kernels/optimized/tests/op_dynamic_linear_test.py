@@ -130,6 +130,14 @@ class OpDynamicLinearTest(op_tester.OpTest):
             # Each row selects one weight of each feature, times 127.5 * 2 / 255.
             self.linear.check(torch.eye(8) * 127.5, *layer, None, True, _EPS, rtol=1e-6)
 
+    def test_extreme_sums(self) -> None:
+        """Sums of the largest and of the smallest products, which need more than 16 bits."""
+        for bits, sign in itertools.product((4, 8), (1, -1)):
+            weight = torch.full((20, 264), -(2 ** (bits - 1)), dtype=torch.int8)
+            layer = (_packed(weight, bits), _of_panels(torch.ones(20, 1)), weight.sum(1).float())
+            for is_symmetric in (True, False):
+                self.linear.check(torch.full((5, 264), 127.5 * sign), *layer, None, is_symmetric, _EPS, rtol=1e-6)
+
     def test_parameters_of_rows(self) -> None:
         """Rows with only zeros, one sign, one value, tiny and huge values."""
         layer = _layer(8, 20, 16, 2)
