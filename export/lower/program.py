@@ -263,7 +263,7 @@ class _Attempts:
             reports,
             checked,
             growth,
-            origins.as_json(emissions),
+            origins.as_json(emissions, {name: executorch.exported_program(name) for name in emissions}),
             etrecord.serialize(executorch, self.methods[0]) if self.with_etrecord else None,
             self.eager.values(self.methods, emissions) if self.eager is not None else None,
             separated.ptd if separated else None,

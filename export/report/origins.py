@@ -1,4 +1,4 @@
-"""Maps the instructions of a program to the model's modules and lines of Python.
+"""Maps the instructions of a program to the model's modules and lines of Python, and constants to their names.
 
 The runtime's profile has the numbers of instructions only.
 """
@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import torch
+from torch.export import ExportedProgram
 
 from export.patches.recorded_emission import Emission, Instruction
 from export.user.frames import path_shown
@@ -20,20 +21,39 @@ from export.user.frames import path_shown
 _FRAME = re.compile(r'^ *File "([^<].*)", line (\d+), in (.+)$\n?(?! *File ") *(.*)$', re.MULTILINE)
 
 
-def as_json(methods: Mapping[str, Emission]) -> bytes:
-    """Returns the origins of all instructions as JSON.
+def as_json(methods: Mapping[str, Emission], programs: Mapping[str, ExportedProgram]) -> bytes:
+    """Returns the origins of all instructions, and the names of constants, as JSON.
 
     `methods` has an object for each method, with an object for each instruction by its number: the operator or the
     backend, the module, and the frames of the stack, the innermost last, as indices into `frames`. A call of a backend
-    has `parts`, one for each node of the delegated graph.
+    has `parts`, one for each node of the delegated graph. `constants` has an object for each method, with the name in
+    the module of each value that has one.
+
+    Args:
+        methods: the record of the emission of each method.
+        programs: the emitted methods.
     """
     frames: dict[tuple[str, int, str, str], int] = {}
     origins = {
         name: {str(number): _origin(instruction, frames) for number, instruction in emission.instructions.items()}
         for name, emission in methods.items()
     }
-    text = json.dumps({"frames": list(frames), "methods": origins}, separators=(",", ":"), sort_keys=True)
-    return (text + "\n").encode()
+    constants = {name: dict(_named_values(programs[name], emission)) for name, emission in methods.items()}
+    content = {"constants": constants, "frames": list(frames), "methods": origins}
+    return (json.dumps(content, separators=(",", ":"), sort_keys=True) + "\n").encode()
+
+
+def _named_values(program: ExportedProgram, emission: Emission) -> Iterator[tuple[str, str]]:
+    """Yields the number of each value with a name in the module, and the name."""
+    signature = program.graph_signature
+    names = {
+        **signature.inputs_to_parameters,
+        **signature.inputs_to_buffers,
+        **signature.inputs_to_lifted_tensor_constants,
+    }
+    for placeholder, value in emission.placeholders.items():
+        if placeholder in names:
+            yield str(value), names[placeholder]
 
 
 def _origin(instruction: Instruction, frames: dict[tuple[str, int, str, str], int]) -> dict[str, object]:

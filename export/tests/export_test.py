@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import json
 import textwrap
+from typing import cast
 
 import torch
 from absl.testing import absltest
+from executorch.exir import schema
+from executorch.exir._serialize._program import deserialize_pte_binary
 from executorch.extension.pybindings.portable_lib import _load_for_executorch_from_buffer
 
 from export.exporter import export
@@ -89,6 +92,14 @@ def get_model():
         branch = [("model.py", 12, "forward"), ("model.py", 12, "<lambda>")]
         for in_a_branch in ("aten::sin.out", "aten::cos.out"):
             self.assertEqual(of_operator[in_a_branch], ("", branch))
+
+    def test_names_of_constants(self) -> None:
+        self.model.write_text(LINEAR)
+        exported = export(self.model)
+        values = deserialize_pte_binary(exported.pte).program.execution_plan[0].values
+        names = json.loads(exported.origins)["constants"]["forward"]
+        sizes = {name: list(cast(schema.Tensor, values[int(value)].val).sizes) for value, name in names.items()}
+        self.assertEqual(sizes, {"linear.weight": [3, 4], "linear.bias": [3]})
 
     def test_state_starts_as_in_pytorch_and_carries_over(self) -> None:
         samples = self.run_and_compare(
