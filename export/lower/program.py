@@ -255,7 +255,7 @@ class _Attempts:
         with phases.phase("check"):
             subjects = [replace(one, original=lowered.originals.get(one.method.name)) for one in self.subjects]
             checked = check.check(executorch, emissions, subjects, strict=self.strict)
-        separated = weights.separate(executorch, emissions) if self.external_weights else None
+        separated = weights.separate(executorch) if self.external_weights else None
         return Program(
             separated.pte if separated else bytes(executorch.buffer),
             written,

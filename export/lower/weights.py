@@ -1,29 +1,34 @@
 """Moves the constants of an emitted program to a file of their own (.ptd).
 
-The key of a constant is `<name>@<digest>`: the name in the module, and a digest of the dtype, the sizes, the dim order
-and the elements. So programs and methods can share one file, in which equal elements are stored once, and no program
-takes the weights of another one. Data of backends keeps its key, which is a digest, too.
+The key of a constant is `float32[64,32]@<digest>`, with a digest of the dtype, the sizes, the dim order and the
+elements. So programs and methods share equal constants, whatever the names in their modules are and whatever graph pass
+made them, and no program takes the weights of another one. Data of backends keeps its key, which is a digest, too.
 """
 
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
+from pathlib import Path
+from subprocess import SubprocessError
 
 from executorch.exir import ExecutorchBackendConfig, ExecutorchProgramManager, schema
 from executorch.exir._serialize._named_data_store import NamedDataStore, NamedDataStoreOutput
 from executorch.exir._serialize._serialize import serialize_for_executorch
 from executorch.exir._serialize.data_serializer import DataPayload
+from executorch.exir.tensor import get_scalar_type
 from executorch.exir.tensor_layout import TensorLayout
-from executorch.extension.flat_tensor.serialize.serialize import FlatTensorSerializer
+from executorch.extension.flat_tensor.serialize.serialize import FlatTensorHeader, FlatTensorSerializer
 
-from export.patches.recorded_emission import Emission
+from diagnostics.errors import Finding, InputError
 
 # Smaller constants stay in the program. Their place and their key in the file would need as many bytes.
 _LEAST_BYTES = 1024
 _ALIGNMENT = 64  # A cache line.
 _FILE = "weights"
+# The header comes after a FlatBuffer's offset and identifier.
+_HEADER_END = 8 + FlatTensorHeader.EXPECTED_LENGTH
 
 
 @dataclass(frozen=True)
@@ -39,22 +44,14 @@ class Separated:
     ptd: bytes
 
 
-def separate(executorch: ExecutorchProgramManager, emissions: Mapping[str, Emission]) -> Separated:
-    """Serializes a program, and its constants as a file of their own.
-
-    Args:
-        executorch: the program. It stays unchanged.
-        emissions: the record of the emission of each method.
-    """
+def separate(executorch: ExecutorchProgramManager) -> Separated:
+    """Serializes a program, and its constants as a file of their own. The program stays unchanged."""
     emitted = executorch._emitter_output
     moved = {
         index for index, buffer in enumerate(emitted.program.constant_buffer) if len(buffer.storage) >= _LEAST_BYTES
     }
     store = NamedDataStore()
-    plans = [
-        _without_constants(plan, dict(_names(executorch, emissions, plan.name)), emitted.program, moved, store)
-        for plan in emitted.program.execution_plan
-    ]
+    plans = [_without_constants(plan, emitted.program, moved, store) for plan in emitted.program.execution_plan]
     buffers = [
         schema.Buffer(b"") if index in moved else buffer for index, buffer in enumerate(emitted.program.constant_buffer)
     ]
@@ -70,15 +67,46 @@ def separate(executorch: ExecutorchProgramManager, emissions: Mapping[str, Emiss
     return Separated(bytes(pte), bytes(files[_FILE]) if files else _serialized(NamedDataStore()))
 
 
-def merge(files: Sequence[bytes]) -> bytes:
-    """Returns a file with the constants of several files (.ptd), equal constants once."""
+def merge(files: Sequence[Path], bases: Sequence[Path] = ()) -> bytes:
+    """Returns a file with the constants of several files (.ptd), equal constants once, without those of the bases.
+
+    Raises:
+        InputError: a base is damaged, or another file.
+    """
+    known = {key for base in bases for key in _keys(base)}
     store = NamedDataStore()
     for file in files:
-        content = FlatTensorSerializer().deserialize(file)
+        content = FlatTensorSerializer().deserialize(file.read_bytes())
         for key, entry in content.named_data.items():
-            data = bytes(content.buffers[entry.buffer_index])
-            store.add_named_data(key, data, _ALIGNMENT, _FILE, entry.tensor_layout)
+            if key not in known:
+                data = bytes(content.buffers[entry.buffer_index])
+                store.add_named_data(key, data, _ALIGNMENT, _FILE, entry.tensor_layout)
     return _serialized(store)
+
+
+def _keys(file: Path) -> Iterable[str]:
+    """Returns the keys of a file. Reads no elements."""
+    with file.open("rb") as opened:
+        head = opened.read(_HEADER_END)
+        try:
+            header = FlatTensorHeader.from_bytes(head[-FlatTensorHeader.EXPECTED_LENGTH :])
+            if not header.is_valid():
+                raise ValueError("no header of a .ptd file")
+            end = header.flatbuffer_offset + header.flatbuffer_size
+            head += opened.read(end - _HEADER_END)
+            if len(head) < end:
+                raise ValueError("it is cut off")
+            return [*FlatTensorSerializer().deserialize(head).named_data]
+        except (NotImplementedError, OverflowError, RuntimeError, ValueError, SubprocessError) as error:
+            raise InputError(
+                Finding(
+                    id="damaged-program",
+                    where=str(file),
+                    found=f"the base is no file of constants ({error})",
+                    cause="a copy of the file was broken off, or another file was given",
+                    fix="give a .weights.ptd file",
+                )
+            ) from error
 
 
 def _serialized(store: NamedDataStore) -> bytes:
@@ -86,33 +114,12 @@ def _serialized(store: NamedDataStore) -> bytes:
     return bytes(FlatTensorSerializer().serialize(DataPayload(store.buffers, entries)))
 
 
-def _names(
-    executorch: ExecutorchProgramManager, emissions: Mapping[str, Emission], method: str
-) -> Iterator[tuple[int, str]]:
-    """Yields the values of a method that have a name in the module, with the name."""
-    if method not in emissions:
-        return
-    signature = executorch.exported_program(method).graph_signature
-    targets = {
-        **signature.inputs_to_parameters,
-        **signature.inputs_to_buffers,
-        **signature.inputs_to_lifted_tensor_constants,
-    }
-    for placeholder, value in emissions[method].placeholders.items():
-        if placeholder in targets:
-            yield value, targets[placeholder]
-
-
 def _without_constants(
-    plan: schema.ExecutionPlan,
-    names: Mapping[int, str],
-    program: schema.Program,
-    moved: set[int],
-    store: NamedDataStore,
+    plan: schema.ExecutionPlan, program: schema.Program, moved: set[int], store: NamedDataStore
 ) -> schema.ExecutionPlan:
     """Returns a method whose constants `moved` are keys of a file. Adds the constants to the store."""
 
-    def moved_out(index: int, value: schema.EValue) -> schema.EValue:
+    def moved_out(value: schema.EValue) -> schema.EValue:
         tensor = value.val
         if not (
             isinstance(tensor, schema.Tensor) and tensor.allocation_info is None and tensor.data_buffer_idx in moved
@@ -120,9 +127,7 @@ def _without_constants(
             return value
         content = program.constant_buffer[tensor.data_buffer_idx].storage
         layout = TensorLayout(tensor.scalar_type, [*tensor.sizes], [*tensor.dim_order])
-        digest = hashlib.sha256(f"{layout}".encode())
-        digest.update(content)
-        key = f"{names.get(index, 'constant')}@{digest.hexdigest()[:16]}"
+        key = _key(layout, content)
         store.add_named_data(key, content, _ALIGNMENT, _FILE, layout)
         info = replace(
             tensor.extra_tensor_info or schema.ExtraTensorInfo(),
@@ -131,7 +136,14 @@ def _without_constants(
         )
         return schema.EValue(replace(tensor, data_buffer_idx=0, extra_tensor_info=info))
 
-    return replace(plan, values=[moved_out(index, value) for index, value in enumerate(plan.values)])
+    return replace(plan, values=[moved_out(value) for value in plan.values])
+
+
+def _key(layout: TensorLayout, content: bytes) -> str:
+    digest = hashlib.sha256(f"{layout}".encode())
+    digest.update(content)
+    dtype = str(get_scalar_type(layout.scalar_type)).removeprefix("torch.")
+    return f"{dtype}[{','.join(map(str, layout.sizes))}]@{digest.hexdigest()[:16]}"
 
 
 def _of_backends(executorch: ExecutorchProgramManager) -> NamedDataStoreOutput:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import os
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 import torch
@@ -73,10 +73,24 @@ def _count(file: bytes) -> int:
 
 
 class WeightsTest(Files):
-    def exported(self, source: str, *, external_weights: bool = True, backends: tuple[str, ...] = ()) -> Exported:
+    def exported(
+        self,
+        source: str,
+        *,
+        external_weights: bool = True,
+        backends: tuple[str, ...] = (),
+        graph_passes: tuple[str, ...] = (),
+    ) -> Exported:
         self.model.write_text(source)
         with open(os.devnull, "w") as null, contextlib.redirect_stderr(null):
-            return export(self.model, external_weights=external_weights, backends=backends)
+            return export(self.model, external_weights=external_weights, backends=backends, graph_passes=graph_passes)
+
+    def merged(self, programs: Sequence[Exported], *, bases: Sequence[Exported] = ()) -> bytes:
+        paths = []
+        for number, program in enumerate((*programs, *bases)):
+            paths.append(self.folder / f"{number}.weights.ptd")
+            paths[-1].write_bytes(_weights(program))
+        return weights.merge(paths[: len(programs)], paths[len(programs) :])
 
     def layouts(self, exported: Exported) -> Mapping[str, list[int]]:
         entries = FlatTensorSerializer().deserialize(_weights(exported)).named_data
@@ -100,10 +114,10 @@ class WeightsTest(Files):
 
     def test_methods_store_each_tensor_once(self) -> None:
         exported = self.exported(_METHODS)
-        # Keys begin with the name in the module. Both methods have the same shared weight, and an own one each. Biases
-        # and the small weight have less than 1,024 bytes.
-        names = [key.partition("@")[0] for key in self.layouts(exported)]
-        self.assertCountEqual(names, ["shared.weight", *["own.weight", "convolution.weight"] * 2])
+        # Both methods have the same shared weight, and an own one each. Biases and the small weight have less than
+        # 1,024 bytes.
+        kinds = [key.partition("@")[0] for key in self.layouts(exported)]
+        self.assertCountEqual(kinds, ["float32[64,64]"] * 3 + ["float32[16,8,3,3]"] * 2)
         self.assert_runs(exported)
         moved = 4 * (3 * 64 * 64 + 2 * 16 * 8 * 9)
         embedded = self.exported(_METHODS, external_weights=False)
@@ -114,9 +128,7 @@ class WeightsTest(Files):
         self.assertEqual(exported.ptd, embedded.ptd)
 
     def test_constants_that_graph_passes_make(self) -> None:
-        self.model.write_text(_METHODS)
-        with open(os.devnull, "w") as null, contextlib.redirect_stderr(null):
-            exported = export(self.model, external_weights=True, graph_passes=["all"])
+        exported = self.exported(_METHODS, graph_passes=("all",))
         # The packed convolutions of both methods have the same name and other elements.
         keys = list(self.layouts(exported))
         self.assertEqual(len(set(keys)), len(keys))
@@ -143,12 +155,37 @@ class WeightsTest(Files):
     def test_programs_share_a_file(self) -> None:
         first = self.exported(_METHODS)
         second = self.exported(_METHODS.replace("Model(2)", "Model(3)"), backends=("xnnpack",))
-        merged = replace(first, weights=weights.merge([_weights(one) for one in (first, second, first)]))
+        merged = replace(first, weights=self.merged([first, second, first]))
         self.assert_runs(merged)
         self.assert_runs(replace(second, weights=merged.weights))
         # Of the second program, the file gets one linear weight, and the two weights that XNNPACK has in its own order.
         self.assertEqual(_count(_weights(first)), 5)
         self.assertEqual(_count(_weights(merged)), 5 + 3)
+
+    def test_file_over_a_base(self) -> None:
+        first = self.exported(_METHODS)
+        # The same weights under other names, and one other weight.
+        renamed = _METHODS.replace("self.shared", "self.wrapped").replace("Model(2)", "Model(3)")
+        second = self.exported(renamed)
+        over = replace(second, weights=self.merged([second], bases=[first]))
+        self.assertCountEqual(self.layouts(over).values(), [[64, 64], [16, 8, 3, 3]])
+        self.assertTrue(self.layouts(over).keys().isdisjoint(self.layouts(first)))
+        self.assertEqual(self.layouts(replace(first, weights=self.merged([first], bases=[second, first]))), {})
+
+    def test_damaged_base(self) -> None:
+        whole = _weights(self.exported(_SMALL))
+        base = self.folder / "base.ptd"
+        for content in (b"", whole[:40], whole[:60], b"\0" * 100):
+            base.write_bytes(content)
+            self.assert_refused(lambda: weights.merge([], [base]), f"damaged-program {base}")
+
+    def test_packed_weights_over_a_base(self) -> None:
+        """A graph pass names a packed weight after its node, whose number differs between the programs."""
+        plain, longer = (
+            self.exported(_METHODS.replace("self.own(self.shared(x))", calls), graph_passes=("all",))
+            for calls in ("self.own(self.shared(x))", "self.own(self.shared(self.own(x)))")
+        )
+        self.assertEqual(self.layouts(replace(longer, weights=self.merged([longer], bases=[plain]))), {})
 
     def test_same_bytes_in_every_export(self) -> None:
         first, second = self.exported(_METHODS), self.exported(_METHODS)
