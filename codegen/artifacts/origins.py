@@ -1,4 +1,7 @@
-"""<program>.origins.json: the line of Python behind each instruction. `export/report/origins.py` writes the file."""
+"""<program>.origins.json: the line of Python behind each instruction, and the names of constants.
+
+`export/report/origins.py` writes the file.
+"""
 
 from __future__ import annotations
 
@@ -13,6 +16,9 @@ _FORMAT = json_file.Format("origins.json", "the lines of Python behind instructi
 # The text of each instruction by its number, for each method.
 Origins = Mapping[str, Mapping[int, str]]
 
+# The name in the module of a constant by the number of its value, for each method.
+Names = Mapping[str, Mapping[int, str]]
+
 NONE: Origins = MappingProxyType({})
 
 
@@ -25,6 +31,22 @@ def read(path: str) -> Origins:
         InputError: the export did not write the file.
     """
     return json_file.read(path, _FORMAT, _parse)
+
+
+def read_names(path: str) -> Names:
+    """Returns the names of constants.
+
+    Raises:
+        InputError: the export did not write the file.
+    """
+    return json_file.read(path, _FORMAT, _parse_names)
+
+
+def _parse_names(content: Any) -> Names:
+    return {
+        method: {int(value): str(name) for value, name in names.items()}
+        for method, names in content["constants"].items()
+    }
 
 
 def _parse(content: Any) -> Origins:

@@ -5,7 +5,8 @@
 
 No kernel may be registered twice, and there may not be more kernels than the capacity of the runtime's registry. With a
 program, each operator that the program calls must be registered, with a schema that fits the calls, and with a kernel
-for the dtypes of the calls. Writes a report of the operators and of the libraries that register them.
+for the dtypes of the calls. The constants that the program does not have must be in files of weights. Writes a report
+of the operators and of the libraries that register them.
 """
 
 from __future__ import annotations
@@ -17,14 +18,14 @@ from pathlib import Path
 
 from absl import flags
 
-from codegen.artifacts import registered_operators, selective_build
+from codegen.artifacts import origins, registered_operators, selective_build
 from codegen.binaries import object_files
-from codegen.checks import backends, programs, registrations
+from codegen.checks import backends, programs, registrations, weights
 from codegen.checks.registrations import RegisteredKernel
 from codegen.commands import shared_flags
-from codegen.inputs import program_reader
+from codegen.inputs import program_content_reader, program_reader, tensor_data_reader
 from codegen.model import aten_kernels, kernel_keys, prim_ops
-from diagnostics.errors import InputError
+from diagnostics.errors import Finding, InputError
 
 FLAGS = shared_flags.flag_values()
 
@@ -34,6 +35,12 @@ _PROGRAM_NAME = flags.DEFINE_string(
     "program_name", "--program", "What to call the program in errors, such as its label.", flag_values=FLAGS
 )
 _METHODS = flags.DEFINE_multi_string("method", [], "A method that the program must have.", flag_values=FLAGS)
+_WEIGHTS = flags.DEFINE_multi_string(
+    "weights", [], "A file (.ptd) with constants that the program does not have.", flag_values=FLAGS
+)
+_ORIGINS = flags.DEFINE_string(
+    "origins", None, "The lines of Python of the program, if the export wrote them.", flag_values=FLAGS
+)
 _MANIFESTS = flags.DEFINE_multi_string(
     "manifest", [], "The registered.json of a library that the binary links.", flag_values=FLAGS
 )
@@ -123,6 +130,8 @@ def run() -> None:
             findings += programs.other_schemas(program_name, program.calls, libraries)
             findings += programs.missing_dtypes(program_name, program.calls, builds)
             findings += programs.missing_kernels(program_name, program.calls, registered)
+            if program.has_constants_in_other_files:
+                findings += _of_weights(label, _PROGRAM.value, program_name)
             needed = program.backends
     registering = _linked_backends({*declared, *needed})
     findings += backends.missing(program_name, needed - declared.keys(), registering, label)
@@ -138,6 +147,18 @@ def run() -> None:
     note_lines = [f"{label}: note: {note}\n" for note in notes]
     sys.stderr.write("".join(note_lines))
     Path(_OUTPUT.value).write_text(headline + "".join([*lines, *of_backends, *note_lines]))
+
+
+def _of_weights(label: str, program: str, program_name: str) -> list[Finding]:
+    """Returns findings about constants that the program does not have. Data of backends is left to the runner."""
+    of_export = _ORIGINS.value
+    lines, names = (origins.read(of_export), origins.read_names(of_export)) if of_export else (origins.NONE, {})
+    try:
+        content = program_content_reader.read(program, program_name)
+        files = {path: tensor_data_reader.read_layouts(path) for path in _WEIGHTS.value}
+    except InputError as error:
+        return list(error.findings)
+    return list(weights.mistakes(label, weights.Program(program_name, content.plans, lines, names), files))
 
 
 def _by_pytorch(libraries: list[registered_operators.Library]) -> dict[str, str]:

@@ -1,4 +1,7 @@
-"""Reads the calls, the kinds of their tensors and the backends of an ExecuTorch program (`.pte`, also bundled)."""
+"""Reads the calls, the kinds of their tensors and the backends of an ExecuTorch program (`.pte`, also bundled).
+
+Also finds out whether constants are in other files. program_content_reader.py reads the rest.
+"""
 
 from __future__ import annotations
 
@@ -50,6 +53,8 @@ _INSTRUCTION = _numbers("Instruction", "InstrArgsType", "InstrArgs")
 _CALL = _numbers("KernelCall", "OpIndex", "Args")
 _VALUE = _numbers("EValue", "ValType", "Val")
 _TENSOR = _numbers("Tensor", "ScalarType", "DimOrder")
+_EXTRA_INFO = program_fields.FIELDS["Tensor.ExtraTensorInfo"]
+_LOCATION = program_fields.FIELDS["ExtraTensorInfo.Location"]
 _KERNEL_CALL = program_fields.INSTRUCTIONS["KernelCall"]
 _KIND_NAMES = {number: kind for kind, number in program_fields.VALUES.items()}
 # The kinds of values with several tensors, and the numbers of the fields with the tensors.
@@ -72,6 +77,7 @@ def read(path: str, name: str) -> Program:
     calls: defaultdict[str, Calls] = defaultdict(Calls)
     methods: list[str] = []
     backends: set[str] = set()
+    has_other_files = False
     try:
         buffer = flatbuffer.Buffer(data)
         version_field, plans_field = buffer.fields(buffer.root, _PROGRAM)
@@ -85,11 +91,12 @@ def read(path: str, name: str) -> Program:
             method.read(calls)
             methods.append(method.name())
             backends.update(method.backends())
+            has_other_files = has_other_files or method.has_constants_in_other_files()
     except BROKEN as error:
         raise broken(name, error) from error
     if not plans:
         raise _damaged(name, "the program has no methods")
-    return Program(calls, tuple(methods), frozenset(backends))
+    return Program(calls, tuple(methods), frozenset(backends), has_other_files)
 
 
 def load(path: str, name: str) -> memoryview:
@@ -103,7 +110,7 @@ def load(path: str, name: str) -> memoryview:
         InputError: the file cannot be read, is not a program, or is truncated.
     """
     try:
-        data = _map(path)
+        data = map_file(path)
     except OSError as error:
         raise InputError(
             Finding(
@@ -122,7 +129,7 @@ def load(path: str, name: str) -> memoryview:
     return data
 
 
-def _map(path: str) -> memoryview:
+def map_file(path: str) -> memoryview:
     """Maps the file's content into memory. The weights of a large program stay on the disk."""
     with Path(path).open("rb") as file:
         is_empty = file.seek(0, os.SEEK_END) == 0
@@ -185,6 +192,16 @@ class _Method:
             vector = self._buffer.vector(self._buffer.field(delegate, _BACKEND))
             self._budget.spend(vector[1] // 4)
             yield self._buffer.text(vector)
+
+    def has_constants_in_other_files(self) -> bool:
+        buffer = self._buffer
+        for value in self._values:
+            kind, place = buffer.fields(value, _VALUE)
+            if _KIND_NAMES.get(buffer.byte(kind)) == "Tensor":
+                extra = buffer.field(buffer.follow(place), _EXTRA_INFO)
+                if extra is not None and buffer.byte(buffer.field(buffer.follow(extra), _LOCATION)):
+                    return True
+        return False
 
     def read(self, found: defaultdict[str, Calls]) -> None:
         """Adds the method's calls to `found`, by the operators' names."""

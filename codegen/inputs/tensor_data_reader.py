@@ -1,12 +1,15 @@
-"""Reads the sample inputs and outputs of an export, which are in ExecuTorch's format of tensor data (`.ptd`)."""
+"""Reads ExecuTorch's files of tensor data (`.ptd`): the samples of an export, and the layouts of constants."""
 
 from __future__ import annotations
 
+import contextlib
 import struct
+from collections.abc import Iterator
 from pathlib import Path
 from typing import NamedTuple
 
 from codegen.inputs import flatbuffer, program_reader
+from codegen.model.execution_plan import Layout
 from diagnostics.errors import Finding, InputError
 
 _IDENTIFIER = b"FT01"
@@ -43,8 +46,30 @@ def read(path: str) -> dict[str, TensorData]:
     Raises:
         InputError: the file is damaged, or another file.
     """
+    with _refused(path):
+        data = program_reader.map_file(path)
+        tensors = {}
+        for key, layout, start, length in _entries(data):
+            if layout is None:
+                raise ValueError("a tensor without a layout")
+            tensors[key] = TensorData(*layout, bytes(data[start : start + length]))
+        return tensors
+
+
+def read_layouts(path: str) -> dict[str, Layout | None]:
+    """Returns the layouts of the tensors by their keys; None for data of backends. Does not read the elements.
+
+    Raises:
+        InputError: the file is damaged, or another file.
+    """
+    with _refused(path):
+        return {key: layout for key, layout, _, _ in _entries(program_reader.map_file(path))}
+
+
+@contextlib.contextmanager
+def _refused(path: str) -> Iterator[None]:
     try:
-        return _read(memoryview(Path(path).read_bytes()))
+        yield
     except program_reader.BROKEN as error:
         raise InputError(
             Finding(
@@ -57,7 +82,8 @@ def read(path: str) -> dict[str, TensorData]:
         ) from error
 
 
-def _read(data: memoryview) -> dict[str, TensorData]:
+def _entries(data: memoryview) -> Iterator[tuple[str, Layout | None, int, int]]:
+    """Yields the key, the layout, the first byte and the number of bytes of each entry."""
     magic, _, offset, size, begin, _ = _HEADER.unpack_from(data)
     if bytes(data[4:8]) != _IDENTIFIER or magic != _MAGIC:
         raise ValueError("no header of a .ptd file")
@@ -73,18 +99,17 @@ def _read(data: memoryview) -> dict[str, TensorData]:
     segments = [
         (number(segment, _SEGMENT_OFFSET, "Q"), number(segment, _SEGMENT_SIZE, "Q")) for segment in tables(_SEGMENTS)
     ]
-    tensors = {}
     for named in tables(_NAMED_DATA):
-        key = buffer.text(buffer.vector(buffer.field(named, _KEY)))
         place, length = segments[number(named, _SEGMENT_INDEX, "I")]
-        first = begin + place
-        if first + length > len(data):
+        if begin + place + length > len(data):
             raise ValueError("a tensor after the file")
-        layout = buffer.follow(buffer.field(named, _LAYOUT))
-        tensors[key] = TensorData(
-            dtype=number(layout, _DTYPE, "b"),
-            sizes=buffer.numbers(buffer.vector(buffer.field(layout, _SIZES)), "i"),
-            dim_order=buffer.numbers(buffer.vector(buffer.field(layout, _DIM_ORDER)), "B"),
-            data=bytes(data[first : first + length]),
-        )
-    return tensors
+        layout = None
+        field = buffer.field(named, _LAYOUT)
+        if field is not None:
+            table = buffer.follow(field)
+            layout = Layout(
+                dtype=number(table, _DTYPE, "b"),
+                sizes=buffer.numbers(buffer.vector(buffer.field(table, _SIZES)), "i"),
+                dim_order=buffer.numbers(buffer.vector(buffer.field(table, _DIM_ORDER)), "B"),
+            )
+        yield buffer.text(buffer.vector(buffer.field(named, _KEY))), layout, begin + place, length

@@ -23,6 +23,20 @@ class Place(NamedTuple):
     offset: int
 
 
+class Layout(NamedTuple):
+    """The layout of a tensor's elements.
+
+    Attributes:
+        dtype: the number of the dtype.
+        sizes: the sizes.
+        dim_order: the dimensions from the outermost to the innermost.
+    """
+
+    dtype: int
+    sizes: tuple[int, ...]
+    dim_order: tuple[int, ...]
+
+
 @dataclass(frozen=True, slots=True)
 class Tensor:
     """A tensor of a method.
@@ -47,6 +61,10 @@ class Tensor:
     place: Place | None
     external: str | None
     name: str
+
+    @property
+    def layout(self) -> Layout:
+        return Layout(self.dtype, self.sizes, self.dim_order)
 
     @property
     def numel(self) -> int:

@@ -43,8 +43,10 @@ class Program:
             since backends have their own kernels.
         methods: the names of the methods.
         backends: the names of the backends to which the program delegates.
+        has_constants_in_other_files: whether a method needs constants that another file has.
     """
 
     calls: Mapping[str, Calls]
     methods: tuple[str, ...]
     backends: frozenset[str]
+    has_constants_in_other_files: bool

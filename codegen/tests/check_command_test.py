@@ -302,6 +302,60 @@ my_ops::mul3.out: //ops:mine
             lambda: self._check_libraries(*flags, "--backend=//ops:b\tMyBackends"), "backend-without-code //ops:b"
         )
 
+    def _check_weights(self, **files: dict[str, programs.Tensor]) -> str:
+        """Checks a program that needs `table` and `scale`, with files of weights."""
+        table, scale = (
+            programs.Tensor(6, (0, 1), (4, 2), external="float32[4,2]@1"),
+            programs.Tensor(5, (1, 0), (8, 3), external="float16[8,3]@2"),
+        )
+        out = programs.Tensor(6, (0,), (4,), place=(1, 0))
+        calls = [programs.Call("aten::a.out", (table, out)), programs.Call("aten::b.out", (scale, out))]
+        program = programs.build({"forward": programs.Method(calls, (), (out,), (16,))})
+        content = {
+            # The values of the program are in the order of the calls.
+            "constants": {"forward": {"0": "embed.table"}},
+            "frames": [["model.py", 12, "forward", "return self.embed(x)"]],
+            "methods": {"forward": {"0": {"operator": "aten::a.out", "module": "embed", "stack": [0]}}},
+        }
+        return self._check(
+            program,
+            self._manifest("//ops:aten", "aten::a.out", "aten::b.out"),
+            f"--origins={self.write('model.origins.json', json.dumps(content))}",
+            *(f"--weights={self.write(f'{name}.ptd', programs.tensor_data(file))}" for name, file in files.items()),
+        )
+
+    def test_weights(self) -> None:
+        table = {"float32[4,2]@1": programs.Tensor(6, (0, 1), (4, 2), bytes(32))}
+        scale = {"float16[8,3]@2": programs.Tensor(5, (1, 0), (8, 3), bytes(48))}
+        self._check_weights(both=table | scale)
+        self._check_weights(base=table, over=scale, other={"x": programs.Tensor(6, (0,), (1,), bytes(4))})
+        self.assert_refused(self._check_weights, "missing-constant //m:runner")
+        self.assert_refused(lambda: self._check_weights(base=table), "missing-constant //m:runner")
+        # Another dtype, other sizes, another dim order.
+        for other in (
+            programs.Tensor(7, (0, 1), (4, 2), bytes(64)),
+            programs.Tensor(6, (0, 1), (2, 4), bytes(32)),
+            programs.Tensor(6, (1, 0), (4, 2), bytes(32)),
+        ):
+            check = functools.partial(self._check_weights, base={"float32[4,2]@1": other}, over=scale)
+            self.assert_refused(check, "missing-constant //m:runner")
+        self.assert_refused(
+            lambda: self._check_weights(base=table | scale, over=table), "constant-in-two-files //m:runner"
+        )
+        samples = {"forward/0/input/0": programs.Tensor(6, (0,), (1,), bytes(4))}
+        self.assert_refused(lambda: self._check_weights(samples=samples), "missing-constant //m:runner")
+
+    def test_damaged_weights(self) -> None:
+        weights = f"--weights={self.write('model.weights.ptd', bytes(100))}"
+        constant = programs.Tensor(6, (0,), (4,), external="key")
+        out = programs.Tensor(6, (0,), (4,), place=(1, 0))
+        method = programs.Method([programs.Call("aten::a.out", (constant, out))], (), (out,), (16,))
+        program = programs.build({"forward": method})
+        manifest = self._manifest("//ops:aten", "aten::a.out")
+        self.assert_refused(lambda: self._check(program, manifest, weights), "damaged-program model.weights.ptd")
+        # A program with all its constants needs no file.
+        self._check(programs.build({"f": [[_call("aten::a.out")]]}), manifest, weights)
+
     def test_no_libraries(self) -> None:
         self.assert_refused(lambda: self._check(programs.build({"f": [["aten::add.out"]]})), "missing-operator //m:m")
 
