@@ -134,7 +134,7 @@ class MemoryReport:
     Attributes:
         label: the program's label.
         program_bytes: the size of the program's file.
-        weights_bytes: the size of the file with the constants that the program does not have; 0 for none.
+        weights_bytes: the size of the files with the constants that the program does not have; 0 for none.
         methods: the methods.
         constants: the constants of all methods, the largest first.
         what_if: other programs, to compare with.

@@ -25,8 +25,8 @@ FLAGS = shared_flags.flag_values()
 
 _LABEL = shared_flags.label(FLAGS, "the program")
 _PROGRAM = flags.DEFINE_string("program", None, "The program (.pte).", required=True, flag_values=FLAGS)
-_WEIGHTS = flags.DEFINE_string(
-    "weights", None, "The constants (.ptd) that the program does not have.", flag_values=FLAGS
+_WEIGHTS = flags.DEFINE_multi_string(
+    "weights", [], "A file (.ptd) with constants that the program does not have.", flag_values=FLAGS
 )
 _ORIGINS = flags.DEFINE_string(
     "origins", None, "The lines of Python of the instructions, if the export wrote them.", flag_values=FLAGS
@@ -48,7 +48,7 @@ def run() -> None:
     report = MemoryReport(
         _LABEL.value,
         Path(_PROGRAM.value).stat().st_size,
-        Path(_WEIGHTS.value).stat().st_size if _WEIGHTS.value else 0,
+        sum(Path(name).stat().st_size for name in _WEIGHTS.value),
         methods,
         _constants(content, methods),
         tuple(_what_if(*given.split("\t")) for given in _WHAT_IF.value),

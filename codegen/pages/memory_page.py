@@ -61,7 +61,7 @@ def render(report: MemoryReport) -> str:
         style=style.STYLE,
         total=report.bytes,
         program=report.program_bytes,
-        weights=f"the file of its weights with {report.weights_bytes:,}, " if report.weights_bytes else "",
+        weights=f"the files of its weights with {report.weights_bytes:,}, " if report.weights_bytes else "",
         planned=report.planned,
         methods="\n".join(map(_method, report.methods)),
         constant_bytes=report.constant_bytes,

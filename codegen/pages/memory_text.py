@@ -25,7 +25,7 @@ def _lines(report: MemoryReport) -> Iterator[str]:
     yield ""
     yield _line(0, "program file", report.program_bytes)
     if report.weights_bytes:
-        yield _line(0, "weights file", report.weights_bytes)
+        yield _line(0, "weights files", report.weights_bytes)
     yield from _constants(report.constants, report.constant_bytes)
     for other in report.what_if:
         yield ""

@@ -157,13 +157,13 @@ class MemoryCommandTest(case.TestCase):
         )
         self.assertEqual(report["methods"][0]["tensors"][0]["name"], "input 0")
 
-    def test_weights_file(self) -> None:
-        weights = self.write("weights.ptd", bytes(1234))
+    def test_weights_files(self) -> None:
+        weights = [f"--weights={self.write(name, bytes(size))}" for name, size in (("a.ptd", 1000), ("b.ptd", 234))]
         y = _tensor((1,), (1, 0))
-        report = self._report({"one": Method([Call("aten::b.out", (y,))], (), (y,), (4,))}, f"--weights={weights}")
+        report = self._report({"one": Method([Call("aten::b.out", (y,))], (), (y,), (4,))}, *weights)
         self.assertEqual(report["bytes"], report["program_bytes"] + 1234 + 4)
-        self.assertRegex((self.directory / "memory.txt").read_text(), r"\nweights file +1,234\n")
-        self.assertIn("the file of its weights with 1,234, and", (self.directory / "memory.html").read_text())
+        self.assertRegex((self.directory / "memory.txt").read_text(), r"\nweights files +1,234\n")
+        self.assertIn("the files of its weights with 1,234, and", (self.directory / "memory.html").read_text())
 
     def test_memory_of_the_application(self) -> None:
         x, y = _tensor((4,), None), _tensor((4,), (1, 0), is_dynamic=True)
