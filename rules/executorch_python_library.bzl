@@ -6,6 +6,7 @@ load("//rules/private/executorch:executorch_python_library.bzl", "FILES_SUFFIX",
 def executorch_python_library(
         name,
         program,
+        weights = None,
         deps = [],
         imports = [],
         python_deps = None,
@@ -31,6 +32,8 @@ def executorch_python_library(
     Args:
       name: name of the module, a Python identifier. The module is `<package>.<name>`; with imports = ["."], `<name>`.
       program: an `executorch_program` or a .pte file.
+      weights: the constants that the program does not have, as in `executorch_binary`. The module has all files. Default: the file of
+        the program, if it was exported with `weights = "external"`.
       deps: libraries that register operators: `executorch_generated_lib`, such as the `<name>_lib` of an `executorch_model`, or any
         C++ library; and the libraries of backends, such as `//runtime:backend_xnnpack`.
       imports: folders for the import path of Python, as in `py_library`.
@@ -58,6 +61,7 @@ def executorch_python_library(
         module = name + ".py",
         program = program,
         stub = name + ".pyi",
+        weights = weights,
         deps = deps,
         **common
     )

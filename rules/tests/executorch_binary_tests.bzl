@@ -160,14 +160,25 @@ _selective_binary_test = analysistest.make(_selective_binary_test_impl)
 def _weights_test_impl(ctx):
     env = analysistest.begin(ctx)
     main = main_source(env)
-    asserts.true(env, "/*weights=*/\"{}/rules/tests/{}\"".format(ctx.workspace_name, ctx.attr.weights) in main, main)
-    runfiles = analysistest.target_under_test(env)[DefaultInfo].default_runfiles.files.to_list()
-    asserts.true(env, ctx.attr.weights in [f.basename for f in runfiles], "the weights are runfiles")
+    texts = ["\"{}/rules/tests/{}\"".format(ctx.workspace_name, file) for file in ctx.attr.weights]
+    asserts.true(env, "/*weights=*/{" + ", ".join(texts) + "}" in main, main)
+    runfiles = [f.basename for f in analysistest.target_under_test(env)[DefaultInfo].default_runfiles.files.to_list()]
+    for file in ctx.attr.weights:
+        asserts.true(env, file in runfiles, "the weights are runfiles")
+    check = action_with_mnemonic(env, "EtCheck")
+    assert_ends(env, ctx.attr.weights, values_of(check.argv, "--weights"))
+    assert_ends(env, ctx.attr.origins, values_of(check.argv, "--origins"))
+    inputs = [f.basename for f in check.inputs.to_list()]
+    for file in ctx.attr.weights + ctx.attr.origins:
+        asserts.true(env, file in inputs, file + " is an input")
     return analysistest.end(env)
 
 _weights_test = analysistest.make(
     _weights_test_impl,
-    attrs = {"weights": attr.string(default = "external.weights.ptd")},
+    attrs = {
+        "origins": attr.string_list(default = ["external.origins.json"]),
+        "weights": attr.string_list(default = ["external.weights.ptd"]),
+    },
 )
 
 def _program_test_test_impl(ctx):
@@ -230,11 +241,51 @@ def executorch_binary_test_suite(name):
     )
     case(
         name = "program_with_shared_weights",
-        expect = {"weights": "shared.weights.ptd"},
+        expect = {"weights": ["shared.weights.ptd"]},
         rule = executorch_binary,
         test = _weights_test,
         program = ":external",
         weights = ":shared",
+        deps = [":generated"],
+    )
+    case(
+        name = "program_with_weights_over_a_base",
+        expect = {"weights": ["external.weights.ptd", "over_base.weights.ptd", "over_both.weights.ptd"]},
+        rule = executorch_binary,
+        test = _weights_test,
+        program = ":external",
+        weights = ":over_both",
+        deps = [":generated"],
+    )
+    case(
+        name = "program_and_weights_of_no_rule",
+        expect = {
+            "origins": [],
+            "weights": ["a.weights.ptd", "b.weights.ptd"],
+        },
+        rule = executorch_binary,
+        test = _weights_test,
+        program = "a.pte",
+        weights = ":weights_files",
+        deps = [":generated"],
+    )
+    native.filegroup(
+        name = "weights_files",
+        srcs = [
+            "a.weights.ptd",
+            "b.weights.ptd",
+        ],
+        tags = ["manual"],
+    )
+    case(
+        name = "weights_without_program",
+        expect = {
+            "id": "other-weights",
+            "names": ["attribute weights", "no program", "//rules/tests:weights_files"],
+        },
+        rule = executorch_binary,
+        test = failure_test,
+        weights = ":weights_files",
         deps = [":generated"],
     )
     case(

@@ -157,10 +157,27 @@ def _shared_weights_test_impl(ctx):
     action = action_with_mnemonic(env, "EtWeights")
     inputs = ["rules/tests/external.weights.ptd", "rules/tests/other_external.weights.ptd"]
     assert_ends(env, inputs, values_of(action.argv, "--weights"))
+    asserts.equals(env, [], values_of(action.argv, "--base"))
     assert_ends(env, ["rules/tests/shared.weights.ptd"], [f.path for f in action.outputs.to_list()])
     return analysistest.end(env)
 
 _shared_weights_test = analysistest.make(_shared_weights_test_impl)
+
+def _weights_over_base_test_impl(ctx):
+    env = analysistest.begin(ctx)
+    target = analysistest.target_under_test(env)
+    action = action_with_mnemonic(env, "EtWeights")
+    bases = ["external.weights.ptd", "over_base.weights.ptd"]
+    assert_ends(env, ["other_external.weights.ptd"], values_of(action.argv, "--weights"))
+    assert_ends(env, bases, values_of(action.argv, "--base"))
+    for base in bases:
+        asserts.true(env, base in [f.basename for f in action.inputs.to_list()], base + " is an input")
+    asserts.equals(env, ["over_both.weights.ptd"], [f.basename for f in target[DefaultInfo].files.to_list()])
+    runfiles = [f.basename for f in target[DefaultInfo].default_runfiles.files.to_list()]
+    asserts.equals(env, sorted(bases + ["over_both.weights.ptd"]), sorted(runfiles))
+    return analysistest.end(env)
+
+_weights_over_base_test = analysistest.make(_weights_over_base_test_impl)
 
 def _op_package_impl(ctx):
     folder = ctx.actions.declare_directory(ctx.label.name)
@@ -238,6 +255,30 @@ def executorch_program_test_suite(name):
             ":external",
             ":other_external",
         ],
+    )
+    executorch_weights(
+        name = "over_base",
+        base = ":external",
+        programs = [":other_external"],
+        tags = ["manual"],
+    )
+    case(
+        name = "over_both",
+        rule = executorch_weights,
+        test = _weights_over_base_test,
+        base = ":over_base",
+        programs = [":other_external"],
+    )
+    case(
+        name = "over_embedded",
+        expect = {
+            "id": "no-weights",
+            "names": ["attribute base", "//rules/tests:program_without_qnn"],
+        },
+        rule = executorch_weights,
+        test = failure_test,
+        base = ":program_without_qnn",
+        programs = [":external"],
     )
     case(
         name = "shared_embedded",

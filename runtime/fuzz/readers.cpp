@@ -109,7 +109,7 @@ void RunMethod(Program* program, const std::string& method, const Signature& sig
 }
 
 void ReadProgram(const std::string& path) {
-  Program program(path, /*weights_path=*/"", Load::kRead, LimitInstructions());
+  Program program(path, /*weights_paths=*/{}, Load::kRead, LimitInstructions());
   for (const std::string& method : program.MethodNames()) {
     const Signature signature = program.GetSignature(method);
     for (const std::vector<Port>& ports : {signature.inputs, signature.outputs}) {

@@ -71,16 +71,11 @@ int64_t AsBits(double value) {
   return bits;
 }
 
-// The path of the constants that the program does not have. Only a program that needs such a file has one.
-std::string WeightsPath(const std::string& program) { return program.substr(0, program.rfind('.')) + ".weights.ptd"; }
-
 // A method that is loaded.
 class LoadedMethod {
  public:
-  LoadedMethod(const std::string& path, std::string name)
-      : program_(path, WeightsPath(path), Load::kMap, nullptr),
-        name_(std::move(name)),
-        signature_(program_.GetSignature(name_)) {
+  LoadedMethod(const std::string& path, const std::vector<std::string>& weights, std::string name)
+      : program_(path, weights, Load::kMap, nullptr), name_(std::move(name)), signature_(program_.GetSignature(name_)) {
     program_.LoadMethod(name_);
   }
 
@@ -88,7 +83,7 @@ class LoadedMethod {
     std::vector<TensorPtr> tensors;  // stay until the run has ended
     for (size_t i = 0; i < signature_.inputs.size(); ++i) {
       const EValue value = Take(signature_.inputs[i], &inputs, &tensors);
-      const std::string mismatch = program_.SetInput(name_, signature_.inputs[i], value, i);
+      const std::string mismatch = program_.SetInput(signature_.inputs[i], value, i);
       if (!mismatch.empty()) {
         Fail("input " + std::to_string(i) + " of method " + name_ + " " + mismatch + ".",
              "the input has a size that the program fixed at its export, or a value that the export compiled in.",
@@ -146,21 +141,22 @@ class LoadedMethod {
 };
 
 // A program with a state of its own. Each method has memory of its own, since one instance of `Program` has the memory
-// of one method; all map the same file.
+// of one method; all map the same files.
 class Instance {
  public:
-  explicit Instance(std::string path) : path_(std::move(path)) {}
+  Instance(std::string path, std::vector<std::string> weights) : path_(std::move(path)), weights_(std::move(weights)) {}
 
   void Run(const char* method, const int64_t* inputs, int64_t* outputs) {
     auto found = methods_.find(method);
     if (found == methods_.end()) {
-      found = methods_.emplace(method, std::make_unique<LoadedMethod>(path_, method)).first;
+      found = methods_.emplace(method, std::make_unique<LoadedMethod>(path_, weights_, method)).first;
     }
     found->second->Run(inputs, outputs);
   }
 
  private:
   std::string path_;
+  std::vector<std::string> weights_;
   std::map<std::string, std::unique_ptr<LoadedMethod>, std::less<>> methods_;
 };
 
@@ -171,9 +167,9 @@ namespace re = rules_executorch;
 
 int rules_executorch_use_threads(uint32_t count) { return re::Threads::Use(count); }
 
-void* rules_executorch_open(const char* path) {
+void* rules_executorch_open(const char* path, const char* const* weights, size_t count) {
   void* program = nullptr;
-  re::Call([&] { program = new re::Instance(path); });
+  re::Call([&] { program = new re::Instance(path, {weights, weights + count}); });
   return program;
 }
 

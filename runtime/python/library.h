@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 
 // The functions that the Python module of an executorch_python_library calls by ctypes, without the GIL. A function
@@ -10,8 +11,9 @@ extern "C" {
 // all processors. Returns 0 if the threads are not to be had.
 int rules_executorch_use_threads(uint32_t count);
 
-// Opens a program. Returns null on failure.
-void* rules_executorch_open(const char* path);
+// Opens a program. `weights` has the paths of `count` files with the constants that the program does not have. Returns
+// null on failure.
+void* rules_executorch_open(const char* path, const char* const* weights, size_t count);
 
 void rules_executorch_close(void* program);
 

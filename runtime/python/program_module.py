@@ -24,6 +24,7 @@ _FOLDER = os.path.join(os.path.dirname(os.path.abspath(__file__)), _NAME + ".lib
 def _load() -> ctypes.CDLL:
     library = ctypes.CDLL(os.path.join(_FOLDER, _NAME + ".so"))
     library.rules_executorch_open.restype = ctypes.c_void_p
+    library.rules_executorch_open.argtypes = [ctypes.c_char_p, ctypes.c_void_p, ctypes.c_size_t]
     library.rules_executorch_close.argtypes = [ctypes.c_void_p]
     library.rules_executorch_run.argtypes = [ctypes.c_void_p, ctypes.c_char_p, ctypes.c_void_p, ctypes.c_void_p]
     library.rules_executorch_use_threads.argtypes = [ctypes.c_uint32]
@@ -208,7 +209,10 @@ class _Program:
             _programs.has_any = True
         self._copy = copy
         self._lock = threading.Lock()
-        self._address = _LIBRARY.rules_executorch_open(os.fsencode(os.path.join(_FOLDER, _NAME + ".pte")))
+        program = os.fsencode(os.path.join(_FOLDER, _NAME + ".pte"))
+        names = [name for name in sorted(os.listdir(_FOLDER)) if name.endswith(".weights.ptd")]
+        weights = (ctypes.c_char_p * len(names))(*(os.fsencode(os.path.join(_FOLDER, name)) for name in names))
+        self._address = _LIBRARY.rules_executorch_open(program, weights, len(names))
         # Not at the end of the process: daemon threads may be in the program.
         weakref.finalize(self, _LIBRARY.rules_executorch_close, self._address).atexit = False
 

@@ -47,7 +47,7 @@ void PrintMemory(const ProgramMemory& memory, std::optional<ProcessMemory> befor
   std::printf("memory\n");
   PrintLine(memory.is_mapped ? "program file, mapped" : "program file", memory.file);
   if (memory.weights > 0) {
-    PrintLine(memory.is_mapped ? "weights file, mapped" : "weights file", memory.weights);
+    PrintLine(memory.is_mapped ? "weights files, mapped" : "weights files", memory.weights);
   }
   PrintLine("planned memory", memory.planned);
   PrintLine("objects of the runtime", memory.runtime);

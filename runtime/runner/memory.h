@@ -23,7 +23,7 @@ class CountingAllocator : public executorch::extension::MallocMemoryAllocator {
 // The memory of a program, in bytes. Backends of delegates have memory of their own.
 struct ProgramMemory {
   size_t file = 0;         // the program's file
-  size_t weights = 0;      // the file with its constants; 0 if the program has them
+  size_t weights = 0;      // the files with its constants; 0 if the program has them
   bool is_mapped = false;  // whether the files are mapped, and not read
   size_t planned = 0;      // the planned memory of the method with the most
   size_t runtime = 0;      // the runtime's objects of the loaded methods

@@ -78,7 +78,7 @@ constexpr long kMostIterations = 1000000;
 constexpr char kHelp[] = R"(Usage: %s [flags]
 
 Runs a method of %s and prints its inputs, outputs and times.
-A flag is given once, but for --input.
+A flag is given once, unless its description says otherwise.
 
 What to run
   --program=FILE      The %s file. Default: %s
@@ -220,7 +220,9 @@ std::string DefaultTolerance(const RunnerDefaults& defaults) {
 Options ParseOptions(int argc, char** argv, const RunnerDefaults& defaults, const RunnerText& text) {
   Options options;
   options.program = defaults.program.empty() ? "" : FindRunfile(defaults.program, argv[0]);
-  options.weights = defaults.weights.empty() ? "" : FindRunfile(defaults.weights, argv[0]);
+  for (const std::string& weights : defaults.weights) {
+    options.weights.push_back(FindRunfile(weights, argv[0]));
+  }
   options.samples = defaults.samples.empty() ? "" : FindRunfile(defaults.samples, argv[0]);
   options.check = defaults.check;
   options.tolerance = {defaults.rtol, defaults.atol, defaults.min_snr};
@@ -230,7 +232,8 @@ Options ParseOptions(int argc, char** argv, const RunnerDefaults& defaults, cons
     const Argument argument = Take(argc, argv, &index);
     // --check and --nocheck are values of the same flag.
     const Flag flag = argument.flag == Flag::kNoCheck ? Flag::kCheck : argument.flag;
-    if (is_given(flag) && flag != Flag::kInput) {
+    const bool is_again = is_given(flag);
+    if (is_again && flag != Flag::kInput && flag != Flag::kWeights) {
       FailToParse("flag " + argument.name + (flag == Flag::kCheck ? ", or its opposite," : "") + " is given twice.");
     }
     given |= 1u << static_cast<int>(flag);
@@ -244,7 +247,9 @@ Options ParseOptions(int argc, char** argv, const RunnerDefaults& defaults, cons
       case Flag::kProgram:
         options.program = argument.value;
         // The built-in weights and samples belong to the built-in program.
-        options.weights = is_given(Flag::kWeights) ? options.weights : "";
+        if (!is_given(Flag::kWeights)) {
+          options.weights.clear();
+        }
         options.samples = is_given(Flag::kSamples) ? options.samples : "";
         options.check = is_given(Flag::kCheck) && options.check;
         break;
@@ -252,7 +257,10 @@ Options ParseOptions(int argc, char** argv, const RunnerDefaults& defaults, cons
         if (*text.load == '\0') {
           FailToParse("there is no flag --weights.");
         }
-        options.weights = argument.value;
+        if (!is_again) {
+          options.weights.clear();
+        }
+        options.weights.push_back(argument.value);
         break;
       case Flag::kLoad:
         if (*text.load == '\0') {

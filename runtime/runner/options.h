@@ -14,7 +14,7 @@ struct Options {
 
   Action action = Action::kRun;
   std::string program;
-  std::string weights;  // empty if not specified
+  std::vector<std::string> weights;  // empty if not specified
   bool maps_program = false;
   std::string samples;
   std::vector<std::string> methods;  // empty if not specified

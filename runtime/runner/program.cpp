@@ -1,6 +1,5 @@
 #include "runtime/runner/program.h"
 
-#include <executorch/extension/data_loader/buffer_data_loader.h>
 #include <executorch/extension/tensor/tensor_ptr.h>
 #include <executorch/runtime/backend/interface.h>
 #include <executorch/runtime/core/exec_aten/util/scalar_type_util.h>
@@ -10,6 +9,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstdlib>
+#include <map>
 #include <memory>
 #include <numeric>
 #include <set>
@@ -24,14 +24,16 @@ namespace rules_executorch {
 namespace {
 
 using executorch::aten::ScalarType;
-using executorch::extension::BufferDataLoader;
+using executorch::extension::FlatTensorDataMap;
 using executorch::extension::TensorPtr;
+using executorch::extension::merged_data_map::MergedDataMap;
 using executorch::runtime::Error;
 using executorch::runtime::EValue;
 using executorch::runtime::EventTracer;
 using executorch::runtime::HierarchicalAllocator;
-using executorch::runtime::MemoryAllocator;
+using executorch::runtime::Method;
 using executorch::runtime::MethodMeta;
+using executorch::runtime::NamedDataMap;
 using executorch::runtime::Result;
 using executorch::runtime::Span;
 using executorch::runtime::Tag;
@@ -114,39 +116,76 @@ EValue ToEValue(const Value& value, const Port& port, Argument* argument) {
        "give the .weights.ptd file of the program's export with --weights=FILE.");
 }
 
-// Checks that the weights have all data that a program needs.
-void CheckWeights(const std::string& program, const std::vector<ExternalData>& needed, const std::string& path,
-                  const TensorFile& weights) {
-  const auto refuse = [&](const ExternalData& one, const std::string& found) {
-    const std::vector<std::string_view> keys = weights.Keys();
-    Fail("the weights " + path + " are not those of " + program + ": the program needs " + one.key + ", " + found + ".",
-         weights.has_samples() ? "the file has samples, such as " + std::string(keys.front()) + ", and no weights."
-                               : "the weights are those of another program, or of another export of the model.",
-         "give the .weights.ptd file of the program's export with --weights=FILE.");
-  };
+// The files of weights for a check, by the keys of their data. `weights` and `files` have the same order.
+class Keys {
+ public:
+  Keys(const std::deque<LoadedFile>& weights, const std::deque<TensorFile>& files) : weights_(weights), files_(files) {
+    for (size_t i = 0; i < files.size(); ++i) {
+      for (std::string_view key : files[i].Keys()) {
+        const auto [owner, is_new] = owners_.emplace(key, i);
+        if (!is_new) {
+          Fail(std::string(key) + " is in the weights " + weights[owner->second].path() + " and in the weights " +
+                   weights[i].path() + ".",
+               "a file has all constants of a program, and not only those that the other files do not have.",
+               "give a base, and files that executorch_weights wrote over this base.");
+        }
+      }
+    }
+  }
+
+  // Returns the number of the file with the key, or the number of files.
+  size_t Find(std::string_view key) const {
+    const auto owner = owners_.find(key);
+    return owner == owners_.end() ? files_.size() : owner->second;
+  }
+
+  // Returns the likely cause for a file that does not have what a program needs.
+  std::string Cause() const {
+    for (size_t i = 0; i < files_.size(); ++i) {
+      if (files_[i].has_samples()) {
+        return weights_[i].path() + " has samples, such as " + std::string(files_[i].Keys().front()) +
+               ", and no weights.";
+      }
+    }
+    return "the weights are those of another program, or of another export of the model.";
+  }
+
+ private:
+  const std::deque<LoadedFile>& weights_;
+  const std::deque<TensorFile>& files_;
+  std::map<std::string_view, size_t> owners_;
+};
+
+// Checks that files of weights have all data that a program needs.
+void CheckWeights(const std::string& program, const std::vector<ExternalData>& needed,
+                  const std::vector<std::string>& paths, const std::deque<LoadedFile>& weights,
+                  const std::deque<TensorFile>& files) {
+  const Keys keys(weights, files);
   for (const ExternalData& one : needed) {
-    const std::optional<TensorFile::Data> data = weights.Find(one.key);
-    if (!data) {
-      refuse(one, "which is not in the file");
-    } else if (one.layout && (!data->layout || !(*data->layout == *one.layout))) {
-      refuse(one, "as " + Describe(*one.layout) + ", which is " +
-                      (data->layout ? Describe(*data->layout) : "no tensor") + " in the file");
-    } else if (one.layout && data->range.begin % executorch::runtime::elementSize(one.layout->dtype) != 0) {
-      weights.Refuse(one.key, "begins at a byte that no element of its dtype may begin at");
-    } else if (data->range.size < one.size) {
-      refuse(one, "with " + std::to_string(one.size) + " bytes, and the file has " + std::to_string(data->range.size));
+    const size_t number = keys.Find(one.key);
+    const auto refuse = [&](const std::string& found) {
+      Fail("the weights " + (number < files.size() ? weights[number].path() : Join(paths)) + " are not those of " +
+               program + ": the program needs " + one.key + ", " + found + ".",
+           keys.Cause(), "give the .weights.ptd file of the program's export with --weights=FILE.");
+    };
+    if (number == files.size()) {
+      refuse(paths.size() == 1 ? "which is not in the file" : "which is in none of the files");
+    }
+    const TensorFile::Data data = *files[number].Find(one.key);
+    if (one.layout && (!data.layout || !(*data.layout == *one.layout))) {
+      refuse("as " + Describe(*one.layout) + ", which is " + (data.layout ? Describe(*data.layout) : "no tensor") +
+             " in the file");
+    } else if (one.layout && data.range.begin % executorch::runtime::elementSize(one.layout->dtype) != 0) {
+      files[number].Refuse(one.key, "begins at a byte that no element of its dtype may begin at");
+    } else if (data.range.size < one.size) {
+      refuse("with " + std::to_string(one.size) + " bytes, and the file has " + std::to_string(data.range.size));
     }
   }
 }
 
-// A loader of the weights; nullptr for none.
-std::unique_ptr<BufferDataLoader> WeightsLoader(const std::optional<LoadedFile>& weights) {
-  return weights ? std::make_unique<BufferDataLoader>(weights->data(), weights->size()) : nullptr;
-}
-
 }  // namespace
 
-LoadedFile::LoadedFile(const std::string& path, Load load, const std::string& kind) {
+LoadedFile::LoadedFile(const std::string& path, Load load, const std::string& kind) : path_(path) {
   File file(path);
   size_ = file.size();
   if (load == Load::kMap) {
@@ -165,44 +204,74 @@ LoadedFile::LoadedFile(const std::string& path, Load load, const std::string& ki
   }
 }
 
-ProgramFiles::ProgramFiles(const std::string& path, const std::string& weights_path, Load load)
+ProgramFiles::ProgramFiles(const std::string& path, const std::vector<std::string>& weights_paths, Load load)
     : program(path, load, "program") {
   const std::vector<ExternalData> needed = CheckProgram(program.data(), program.size(), path, Refuse);
   if (needed.empty()) {
     return;
   }
-  if (weights_path.empty()) {
+  if (weights_paths.empty()) {
     Fail(path + " needs constants of another file, such as " + needed.front().key + ".",
          "the program was exported with weights = \"external\".",
          "give the .weights.ptd file of its export with --weights=FILE.");
   }
-  weights.emplace(weights_path, load, "weights");
-  CheckWeights(path, needed, weights_path, TensorFile(weights->data(), weights->size(), weights_path, RefuseWeights));
+  std::deque<TensorFile> files;
+  for (const std::string& weights_path : weights_paths) {
+    const LoadedFile& file = weights.emplace_back(weights_path, load, "weights");
+    files.emplace_back(file.data(), file.size(), file.path(), RefuseWeights);
+    if (files.back().Keys().empty()) {
+      files.pop_back();
+      weights.pop_back();
+    }
+  }
+  CheckWeights(path, needed, weights_paths, weights, files);
 }
 
-Program::Program(const std::string& path, const std::string& weights_path, Load load,
+Constants::Constants(const std::deque<LoadedFile>& files) {
+  std::vector<const NamedDataMap*> maps;
+  for (const LoadedFile& file : files) {
+    Result<FlatTensorDataMap> map =
+        FlatTensorDataMap::load(&loaders_.emplace_back(static_cast<const void*>(file.data()), file.size()));
+    if (!map.ok()) {
+      RefuseWeights(file.path(), executorch::runtime::to_string(map.error()));
+    }
+    maps.push_back(&maps_.emplace_back(std::move(*map)));
+  }
+  if (maps.empty()) {
+    return;
+  }
+  Result<MergedDataMap> merged = MergedDataMap::load({maps.data(), maps.size()});
+  if (!merged.ok()) {
+    RefuseWeights(files.front().path(), executorch::runtime::to_string(merged.error()));
+  }
+  merged_.emplace(std::move(*merged));
+}
+
+Program::Program(const std::string& path, const std::vector<std::string>& weights_paths, Load load,
                  std::unique_ptr<EventTracer> tracer)
     : path_(path),
-      files_(path, weights_path, load),
-      runtime_memory_(new CountingAllocator),
-      scratch_memory_(new CountingAllocator),
-      module_(std::make_unique<BufferDataLoader>(files_.program.data(), files_.program.size()),
-              std::unique_ptr<MemoryAllocator>(runtime_memory_), std::unique_ptr<MemoryAllocator>(scratch_memory_),
-              std::move(tracer), WeightsLoader(files_.weights)) {
-  const Error error = module_.load(executorch::runtime::Program::Verification::InternalConsistency);
-  if (error != Error::Ok) {
-    Refuse(path, executorch::runtime::to_string(error));
+      files_(path, weights_paths, load),
+      constants_(files_.weights),
+      loader_(files_.program.data(), files_.program.size()),
+      tracer_(std::move(tracer)) {
+  Result<executorch::runtime::Program> program =
+      executorch::runtime::Program::load(&loader_, executorch::runtime::Program::Verification::InternalConsistency);
+  if (!program.ok()) {
+    Refuse(path, executorch::runtime::to_string(program.error()));
   }
+  program_.emplace(std::move(*program));
 }
 
 std::vector<std::string> Program::MethodNames() {
-  const auto names = module_.method_names();
-  std::vector<std::string> sorted;
-  if (names.ok()) {
-    sorted.assign(names->begin(), names->end());
-    std::sort(sorted.begin(), sorted.end());
+  std::vector<std::string> names;
+  for (size_t i = 0; i < program_->num_methods(); ++i) {
+    const Result<const char*> name = program_->get_method_name(i);
+    if (name.ok()) {
+      names.emplace_back(*name);
+    }
   }
-  return sorted;
+  std::sort(names.begin(), names.end());
+  return names;
 }
 
 Signature Program::GetSignature(const std::string& method) {
@@ -212,7 +281,7 @@ Signature Program::GetSignature(const std::string& method) {
          "the name is misspelt, or the model was exported under other names.", "give one of these with --method=NAME.");
   }
   Signature signature;
-  const Result<MethodMeta> meta = module_.method_meta(method);
+  const Result<MethodMeta> meta = program_->method_meta(method.c_str());
   for (size_t i = 0; meta.ok() && i < meta->num_inputs(); ++i) {
     signature.inputs.push_back(MakePort(meta->input_tag(i), [&] { return meta->input_tensor_meta(i); }));
   }
@@ -223,7 +292,7 @@ Signature Program::GetSignature(const std::string& method) {
 }
 
 void Program::TakePlannedMemory(const std::string& method) {
-  const Result<MethodMeta> meta = module_.method_meta(method);
+  const Result<MethodMeta> meta = program_->method_meta(method.c_str());
   std::vector<size_t> sizes;
   size_t total = 0;
   buffers_.clear();
@@ -250,7 +319,7 @@ void Program::TakePlannedMemory(const std::string& method) {
 }
 
 void Program::LoadMethod(const std::string& method) {
-  const Result<MethodMeta> meta = module_.method_meta(method);
+  const Result<MethodMeta> meta = program_->method_meta(method.c_str());
   for (size_t i = 0; meta.ok() && i < meta->num_backends(); ++i) {
     const auto name = meta->get_backend_name(i);
     if (name.ok() && executorch::runtime::get_backend_class(*name) == nullptr) {
@@ -259,27 +328,26 @@ void Program::LoadMethod(const std::string& method) {
            "add the backend's library to the deps of the binary, or export without that partitioner.");
     }
   }
-  if (!loaded_.empty()) {
-    module_.unload_method(loaded_);
-  }
+  method_.reset();
   TakePlannedMemory(method);
-  loaded_ = method;
-  const Error error = module_.load_method(method, &*planned_memory_);
-  if (error == Error::OperatorMissing) {
+  memory_manager_.emplace(&runtime_memory_, &*planned_memory_, &scratch_memory_);
+  Result<Method> loaded = program_->load_method(method.c_str(), &*memory_manager_, tracer_.get(), constants_.map());
+  if (loaded.error() == Error::OperatorMissing) {
     const std::vector<std::string> missing = MissingOperators();
     Fail("method " + method + " needs operators that this binary does not have: " + Join(missing) + ".",
          "the binary was built for another program, or its operator library selects fewer operators.",
          "build it with an executorch_generated_lib that selects them, e.g. et_operator_library(models = [...]) with "
          "this program; --list_operators prints what is linked.");
   }
-  if (error != Error::Ok) {
-    Fail("cannot load method " + method + " (" + executorch::runtime::to_string(error) + ").",
+  if (!loaded.ok()) {
+    Fail("cannot load method " + method + " (" + executorch::runtime::to_string(loaded.error()) + ").",
          "the program is damaged, or needs more memory than there is.", "see the log below; export the model again.");
   }
+  method_.emplace(std::move(*loaded));
 }
 
-std::string Program::SetInput(const std::string& method, const Port& port, const EValue& value, size_t index) {
-  if (module_.set_input(method, value, index) == Error::Ok) {
+std::string Program::SetInput(const Port& port, const EValue& value, size_t index) {
+  if (method_->set_input(value, index) == Error::Ok) {
     return "";
   }
   return port.is_tensor() ? "has another shape, and the program allows one only"
@@ -287,13 +355,17 @@ std::string Program::SetInput(const std::string& method, const Port& port, const
 }
 
 std::vector<EValue> Program::Execute(const std::string& method) {
-  auto outputs = module_.execute(method);
-  if (!outputs.ok()) {
-    Fail("method " + method + " failed (" + executorch::runtime::to_string(outputs.error()) + ").",
+  Error error = method_->execute();
+  std::vector<EValue> outputs(method_->outputs_size());
+  if (error == Error::Ok) {
+    error = method_->get_outputs(outputs.data(), outputs.size());
+  }
+  if (error != Error::Ok) {
+    Fail("method " + method + " failed (" + executorch::runtime::to_string(error) + ").",
          "a kernel refused its inputs: a dtype, a shape or an index that it does not support.",
          "see the log below for the operator; run PyTorch's eager model on the same inputs to compare.");
   }
-  return std::move(*outputs);
+  return outputs;
 }
 
 std::vector<Value> Program::Run(const std::string& method, const std::vector<Value>& inputs, double* seconds) {
@@ -303,7 +375,7 @@ std::vector<Value> Program::Run(const std::string& method, const std::vector<Val
     const Port& port = signature.inputs[i];
     std::string mismatch = Mismatch(inputs[i], port);
     if (mismatch.empty()) {
-      mismatch = SetInput(method, port, ToEValue(inputs[i], port, &arguments[i]), i);
+      mismatch = SetInput(port, ToEValue(inputs[i], port, &arguments[i]), i);
     }
     if (!mismatch.empty()) {
       Fail("input " + std::to_string(i) + " (" + Describe(inputs[i]) + ") " + mismatch + "; method " + method +
@@ -331,13 +403,12 @@ std::vector<Value> Program::Run(const std::string& method, const std::vector<Val
 }
 
 ProgramMemory Program::Memory() const {
-  return {files_.program.size(),
-          files_.weights ? files_.weights->size() : 0,
-          files_.program.is_mapped(),
-          most_planned_,
-          runtime_memory_->most(),
-          scratch_memory_->most(),
-          most_values_};
+  size_t weights = 0;
+  for (const LoadedFile& file : files_.weights) {
+    weights += file.size();
+  }
+  return {files_.program.size(),  weights,     files_.program.is_mapped(), most_planned_, runtime_memory_.most(),
+          scratch_memory_.most(), most_values_};
 }
 
 }  // namespace rules_executorch

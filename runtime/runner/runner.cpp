@@ -56,8 +56,9 @@ void UseThreads(uint32_t threads) {
 
 int RunProgram(int argc, char** argv, const RunnerDefaults& defaults, const char* more_help, Profiler* profiler) {
   const std::string load =
-      "  --weights=FILE      The .ptd file with the constants that the program does not have. Default: " +
-      (defaults.weights.empty() ? "none." : defaults.weights) +
+      "  --weights=FILE      A .ptd file with constants that the program does not have. Given once for each file.\n"
+      "                      Default: " +
+      (defaults.weights.empty() ? "none." : Join(defaults.weights)) +
       "\n"
       "  --load=HOW          read: reads the files into memory. mmap: maps the files, so that the\n"
       "                      first inference starts earlier and processes share the memory.\n"

@@ -38,7 +38,7 @@ _MAIN = """\
 int main(int argc, char** argv) {{
   return rules_executorch::{function}(
       argc, argv,
-      {{/*program=*/"{program}", /*weights=*/"{weights}", /*samples=*/"{samples}", /*check=*/{check}, /*rtol=*/{rtol}, /*atol=*/{atol},
+      {{/*program=*/"{program}", /*weights=*/{{{weights}}}, /*samples=*/"{samples}", /*check=*/{check}, /*rtol=*/{rtol}, /*atol=*/{atol},
         /*min_snr=*/{min_snr}, /*methods=*/{{{methods}}}, /*numbers=*/{numbers}}});
 }}
 """
@@ -64,7 +64,7 @@ def check_tolerances(ctx):
         if not is_number or len(digits) + (-1 if exponent.startswith("-") else 1) * int(parts[1]) > 308:
             fail(BAD_TOLERANCE_ERR.format(label = ctx.label, attribute = attribute, value = value))
 
-def link_runner(ctx, header, function, program, samples, check, methods = [], name = None, weights = None, numbers = None):
+def link_runner(ctx, header, function, program, samples, check, methods = [], name = None, weights = [], numbers = None):
     """Links a runner.
 
     Args:
@@ -76,7 +76,7 @@ def link_runner(ctx, header, function, program, samples, check, methods = [], na
       check: bool, whether it compares outputs with the samples' by default.
       methods: list[str], those of which it compares the outputs by default; empty for all.
       name: str or None, of the executable. Default: the target's.
-      weights: File or None, the constants of the program, if another file has them.
+      weights: list[File], the files with the constants that the program does not have.
       numbers: str or None, the target that compares the program with PyTorch node by node.
     Returns:
       (File, list[File]): the executable, and the shared libraries that it needs.
@@ -91,7 +91,7 @@ def link_runner(ctx, header, function, program, samples, check, methods = [], na
         label = label_text(ctx.label),
         program = _runfile_text(ctx, program),
         samples = _runfile_text(ctx, samples),
-        weights = _runfile_text(ctx, weights),
+        weights = ", ".join(["\"{}\"".format(_runfile_text(ctx, file)) for file in weights]),
         check = "true" if check else "false",
         rtol = has_tolerances and ctx.attr.rtol or "{}",
         atol = has_tolerances and ctx.attr.atol or "{}",

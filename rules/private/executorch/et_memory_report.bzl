@@ -3,6 +3,7 @@
 load("//rules/private/actions:codegen.bzl", "CODEGEN_EXEC_GROUPS", "codegen_args", "run_codegen")
 load("//rules/private/actions:label_text.bzl", "label_text")
 load("//rules/private/providers:et_program_info.bzl", "program_of")
+load(":program_weights.bzl", "WEIGHTS_ATTRS", "weights_files")
 load(":report_limits.bzl", "check_limits", "read_limits")
 
 visibility(["//rules/..."])
@@ -17,7 +18,7 @@ def _et_memory_report_impl(ctx):
     args.add(label_text(ctx.attr.program.label), format = "--label=%s")
     args.add(info.program, format = "--program=%s")
     args.add_all(origins, format_each = "--origins=%s")
-    weights = [info.weights] if info.weights else []
+    weights = weights_files(ctx, info)
     args.add_all(weights, format_each = "--weights=%s")
     for other in ctx.attr.what_if:
         program = program_of(other).program
@@ -61,7 +62,7 @@ For each method, the report shows the instruction at which the most planned memo
 then. Each tensor has the lines of Python that make and last read the tensor. The scratch memory of kernels depends on the machine: the runner
 of the program measures it (`--memory`).""",
     implementation = _et_memory_report_impl,
-    attrs = {
+    attrs = WEIGHTS_ATTRS | {
         "max_bytes": attr.int(
             doc = "The limit of the bytes of the program's files and of the planned memory of the method with the most. The build fails " +
                   "if the program needs more, but still writes the report. Default: no limit.",

@@ -7,8 +7,8 @@ load("//rules/private/actions:codegen.bzl", "CODEGEN_EXEC_GROUPS")
 load("//rules/private/actions:label_text.bzl", "label_text")
 load("//rules/private/actions:link_runner.bzl", "TOLERANCE_ATTRS", "link_runner")
 load("//rules/private/providers:et_program_info.bzl", "program_of")
-load("//rules/private/providers:et_weights_info.bzl", "EtWeightsInfo")
 load("//rules/private/toolchains:find_runtime.bzl", "use_runtime")
+load(":program_weights.bzl", "WEIGHTS_ATTRS", "weights_files")
 load(":registrations.bzl", "check_registrations", "registrations_aspect")
 
 visibility(["//rules/..."])
@@ -18,12 +18,6 @@ NO_SAMPLES_ERR = """{label}: attribute program: expected a program with sample i
 Likely cause: {program} is a plain .pte file.
 Fix: use an executorch_program, which gives the samples; or, for a runner without a test, executorch_binary.
 See: docs/errors.md#no-samples"""
-
-OTHER_WEIGHTS_ERR = """{label}: attribute weights: expected the weights of {program}; {weights} has those of other programs.
-
-Likely cause: program is none of the programs of {weights}.
-Fix: add program to programs of {weights}, or remove weights, so that the program has its own file.
-See: docs/errors.md#other-weights"""
 
 # The tools are Python programs, and their files are in the runfiles of the executable.
 _LAUNCHER = """\
@@ -36,31 +30,18 @@ root="$runfiles/{workspace}"
 exec "$root/{tool}" --runner="$root/{runner}" --title='{label}' --page='{page}' {of_program}"$@"
 """
 
-def _weights(ctx, info):
-    """Returns the file with the constants that the program does not have, or None."""
-    if not ctx.attr.weights:
-        return info.weights if info else None
-    weights = ctx.attr.weights[EtWeightsInfo]
-    if not info or info.program not in weights.programs:
-        fail(OTHER_WEIGHTS_ERR.format(
-            label = ctx.label,
-            program = ctx.attr.program.label if info else "no program",
-            weights = ctx.attr.weights.label,
-        ))
-    return weights.weights
-
 def _link(ctx, check, main, name = None, numbers = None):
     """Links the executable. Returns the executable, its runfiles, and the report of operators."""
     info = program_of(ctx.attr.program) if ctx.attr.program else None
     program = info.program if info else None
     samples = info.samples if info else None
-    weights = _weights(ctx, info)
+    weights = weights_files(ctx, info)
     if check and not samples:
         fail(NO_SAMPLES_ERR.format(label = ctx.label, program = ctx.attr.program.label))
     methods = ctx.attr.methods if check else []
     executable, libraries = link_runner(ctx, "runtime/runner/runner.h", main, program, samples, check, methods, name, weights, numbers)
-    report = check_registrations(ctx, ctx.attr.deps, program, ctx.attr.program.label if program else None, methods)
-    files = [f for f in [program, weights, samples] if f] + libraries + ctx.files.data
+    report = check_registrations(ctx, ctx.attr.deps, info, ctx.attr.program.label if info else None, methods, weights)
+    files = [f for f in [program, samples] if f] + weights + libraries + ctx.files.data
     runfiles = ctx.runfiles(files).merge_all([
         dep[DefaultInfo].default_runfiles
         for dep in ctx.attr.deps + ctx.attr.data + [ctx.attr._runner]
@@ -141,12 +122,7 @@ _ATTRS = {
         providers = [CcInfo],
     ),
     "linkopts": attr.string_list(doc = "Options for the linker."),
-    "weights": attr.label(
-        doc = "An `executorch_weights` with `program` among its programs. Default: the file of the program, if it was exported with " +
-              "`weights = \"external\"`.",
-        providers = [EtWeightsInfo],
-    ),
-}
+} | WEIGHTS_ATTRS
 
 _PROGRAM_ATTRS = {
     "program": attr.label(

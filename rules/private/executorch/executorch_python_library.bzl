@@ -9,6 +9,7 @@ load("//rules/private/actions:label_text.bzl", "label_text")
 load("//rules/private/providers:et_program_info.bzl", "program_of")
 load("//rules/private/toolchains:find_runtime.bzl", "find_runtime", "use_runtime")
 load("//rules/private/toolchains:runfiles_path.bzl", "runfiles_path")
+load(":program_weights.bzl", "WEIGHTS_ATTRS", "weights_files")
 load(":registrations.bzl", "check_registrations", "registrations_aspect")
 
 visibility(["//rules/..."])
@@ -56,8 +57,9 @@ def _executorch_python_extension_impl(ctx):
             name = "lib" + key + name.removeprefix(_PRIVATE)
         copies[library] = ctx.actions.declare_file(folder + name)
     links = {folder + module + ".pte": info.program}
-    if info.weights:
-        links[folder + module + ".weights.ptd"] = info.weights
+    weights = weights_files(ctx, info)
+    for i, file in enumerate(weights):
+        links["{}{}.{}.weights.ptd".format(folder, module, i)] = file
     for license in find_runtime(ctx).licenses.to_list() + [ctx.file._license]:
         links[folder + "licenses/" + runfiles_path(ctx.workspace_name, license)] = license
     linked = []
@@ -82,7 +84,7 @@ def _executorch_python_extension_impl(ctx):
         mnemonic = "EtPythonLibrary",
         progress_message = "Writing the Python library %{label}",
     )
-    report = check_registrations(ctx, ctx.attr.deps, info.program, ctx.attr.program.label)
+    report = check_registrations(ctx, ctx.attr.deps, info, ctx.attr.program.label, weights = weights)
     files = [ctx.outputs.stub] + linked + copies.values()
     return [
         DefaultInfo(
@@ -98,7 +100,7 @@ def _executorch_python_extension_impl(ctx):
 executorch_python_extension = rule(
     doc = "The files of an executorch_python_library.",
     implementation = _executorch_python_extension_impl,
-    attrs = {
+    attrs = WEIGHTS_ATTRS | {
         "data": attr.label_list(
             doc = "Runfiles of the library.",
             allow_files = True,

@@ -98,15 +98,18 @@ def _listed_flags(linker_input):
 def _listing_flag(listing):
     return "--listing={}\t{}".format(listing.label, listing.operators.path)
 
-def check_registrations(ctx, deps, program = None, program_label = None, methods = []):
+def check_registrations(ctx, deps, program = None, program_label = None, methods = [], weights = []):
     """Checks that no kernel is registered twice, and that all operators of a program are registered for its dtypes.
+
+    Also checks that the program has all its constants, or files of weights have them.
 
     Args:
       ctx: the context of a rule with CODEGEN_EXEC_GROUPS and a runtime toolchain, and with `registrations_aspect` on `deps`.
       deps: list[Target], the linked libraries.
-      program: File, a program; None to check the libraries alone.
+      program: EtProgramInfo; None to check the libraries alone.
       program_label: Label of the program.
       methods: list[str], methods that the program must have.
+      weights: list[File], the files with the constants that the program does not have.
     Returns:
       File: the report.
     """
@@ -124,9 +127,14 @@ def check_registrations(ctx, deps, program = None, program_label = None, methods
     args.add(label_text(ctx.label), format = "--label=%s")
     args.add(report, format = "--output=%s")
     args.add(toolchain.max_kernels, format = "--max_kernels=%s")
+    of_program = []
     if program:
-        args.add(program, format = "--program=%s")
+        args.add(program.program, format = "--program=%s")
         args.add(label_text(program_label), format = "--program_name=%s")
+        args.add_all(weights, format_each = "--weights=%s")
+        origins = [program.origins] if program.origins else []
+        args.add_all(origins, format_each = "--origins=%s")
+        of_program = [program.program] + weights + origins
     args.add_all(methods, format_each = "--method=%s")
     args.add_all(manifests, format_each = "--manifest=%s")
     args.add_all(dtypes, format_each = "--dtypes=%s")
@@ -138,7 +146,7 @@ def check_registrations(ctx, deps, program = None, program_label = None, methods
         ctx,
         args,
         inputs = depset(
-            [program] if program else [],
+            of_program,
             transitive = [
                 manifests,
                 dtypes,

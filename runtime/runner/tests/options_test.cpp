@@ -66,10 +66,12 @@ bool MapsProgram(std::vector<std::string> arguments, const RunnerText& text = kT
   return ParseOptions(static_cast<int>(pointers.size()), pointers.data(), {}, text).maps_program;
 }
 
-std::string Weights(std::vector<std::string> arguments) {
+using Paths = std::vector<std::string>;
+
+Paths Weights(std::vector<std::string> arguments) {
   RunnerDefaults defaults;
   defaults.program = "built.pte";
-  defaults.weights = "built.weights.ptd";
+  defaults.weights = {"base.weights.ptd", "built.weights.ptd"};
   arguments.insert(arguments.begin(), "runner");
   std::vector<char*> pointers;
   for (std::string& argument : arguments) {
@@ -79,11 +81,15 @@ std::string Weights(std::vector<std::string> arguments) {
 }
 
 TEST(OptionsTest, WeightsBelongToTheProgram) {
-  EXPECT_PRED_FORMAT2(testing::IsSubstring, "built.weights.ptd", Weights({}));
-  EXPECT_EQ(Weights({"--program=a.pte"}), "");
-  EXPECT_EQ(Weights({"--weights=a.ptd"}), "a.ptd");
-  EXPECT_EQ(Weights({"--weights=a.ptd", "--program=a.pte"}), "a.ptd");
-  EXPECT_EQ(Weights({"--program=a.pte", "--weights=a.ptd"}), "a.ptd");
+  const Paths built = Weights({});
+  ASSERT_EQ(built.size(), 2u);
+  EXPECT_PRED_FORMAT2(testing::IsSubstring, "base.weights.ptd", built[0]);
+  EXPECT_PRED_FORMAT2(testing::IsSubstring, "built.weights.ptd", built[1]);
+  EXPECT_EQ(Weights({"--program=a.pte"}), Paths());
+  EXPECT_EQ(Weights({"--weights=a.ptd"}), Paths{"a.ptd"});
+  EXPECT_EQ(Weights({"--weights=a.ptd", "--program=a.pte"}), Paths{"a.ptd"});
+  EXPECT_EQ(Weights({"--program=a.pte", "--weights=a.ptd"}), Paths{"a.ptd"});
+  EXPECT_EQ(Weights({"--weights=a.ptd", "--weights=b.ptd"}), (Paths{"a.ptd", "b.ptd"}));
 }
 
 TEST(OptionsTest, Load) {
