@@ -88,9 +88,10 @@ def _what(row: Row) -> str:
 
 def _row(row: Row) -> str:
     is_far = "" if row.is_close else ' class="far"'
+    iteration = "" if row.iteration is None else f", iteration {row.iteration}"
     return (
         f'<li{is_far}><div class="row">{_what(row)}<span>{row.snr:.1f} dB<small>drop {row.drop:.1f} dB</small>'
-        f"<small>max {row.max_difference:.3g}, sample {row.sample}</small></span></div>"
+        f"<small>max {row.max_difference:.3g}, sample {row.sample}{iteration}</small></span></div>"
         f'<span class="bar"><span style="width:{100 * _part(row):.1f}%"></span></span></li>'
     )
 

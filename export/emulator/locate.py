@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections import deque
+import functools
+from collections import Counter, deque
 from collections.abc import Container, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -51,6 +52,42 @@ class Located:
         return f"the difference starts at {self.operator}"
 
 
+def nested_modules(module: GraphModule) -> Iterator[tuple[str, GraphModule]]:
+    """Yields the graphs of branches and loops with their names, without those that several calls share."""
+    targets = [node for node in module.graph.nodes if node.op == "get_attr"]
+    calls = Counter(str(node.target) for node in targets for _ in node.users)
+    for name in dict.fromkeys(str(node.target) for node in targets):
+        nested = getattr(module, name, None)
+        if isinstance(nested, GraphModule) and calls[name] == 1:
+            yield name, nested
+
+
+class _Body:
+    """A copy of a graph, and of the graphs of its branches and loops. Later changes of the graph do not matter.
+
+    Args:
+        module: the graph.
+        prefix: what stands before the names of its nodes: empty, or the names of the enclosing branches and loops, each
+            with a dot.
+    """
+
+    def __init__(self, module: GraphModule, prefix: str = "") -> None:
+        self.prefix = prefix
+        self.nested = {name: _Body(nested, f"{prefix}{name}.") for name, nested in nested_modules(module)}
+        self._module = module
+        self._graph = torch.fx.Graph()
+        copies: dict[Node, Node] = {}
+        self._graph.output(self._graph.graph_copy(module.graph, copies))
+
+    @functools.cached_property
+    def copy(self) -> GraphModule:
+        return GraphModule(self._module, self._graph)
+
+    def run(self, arguments: Sequence[Any], wanted: Container[str] | None, values: dict[str, list[Any]]) -> Any:
+        """Runs the graph. Adds the values of the nodes to `values`, by name."""
+        return _Interpreter(self, wanted, values).run(*arguments)
+
+
 class Original:
     """The graph of a method before graph passes.
 
@@ -61,22 +98,24 @@ class Original:
     def __init__(self, program: ExportedProgram) -> None:
         for node in program.graph.nodes:
             node.meta[_ORIGIN] = node.name
-        self._root = program.graph_module
-        self._graph = torch.fx.Graph()
-        copies: dict[Node, Node] = {}
-        self._output = self._graph.output(self._graph.graph_copy(program.graph, copies))
+        self._body = _Body(program.graph_module)
         self._specs = list(program.graph_signature.input_specs)
         self._outputs = list(program.graph_signature.output_specs)
         self._state = {**program.constants, **program.state_dict}
         self._buffers = set(program.graph_signature.buffers)
 
     def values(self, runs: Sequence[Sequence[Any]]) -> dict[str, Any]:
-        """Runs the graph several times. Returns the values of the nodes in the last run, by name."""
+        """Runs the graph several times. Returns the last values of the nodes in the last run, by name."""
         last = deque(self.each_run(runs), maxlen=1)
-        return last[0] if last else {}
+        return {name: values[-1] for name, values in last[0].items()} if last else {}
 
-    def each_run(self, runs: Sequence[Sequence[Any]], wanted: Container[str] | None = None) -> Iterator[dict[str, Any]]:
+    def each_run(
+        self, runs: Sequence[Sequence[Any]], wanted: Container[str] | None = None
+    ) -> Iterator[dict[str, list[Any]]]:
         """Runs the graph several times. Yields the values of the nodes in each run, by name.
+
+        The name of a node in a branch or a loop begins with the name of the branch's or the loop's graph: `body.add`.
+        Such a node has a value for each time that it runs, in this order.
 
         Args:
             runs: the inputs of each run.
@@ -88,31 +127,40 @@ class Original:
             for name, value in self._state.items()
         }
         for run in runs:
-            interpreter = _Interpreter(GraphModule(self._root, self._graph), wanted)
             given = iter(run)
             arguments = [
                 next(given) if spec.kind is InputKind.USER_INPUT else state[str(spec.target)] for spec in self._specs
             ]
+            values: dict[str, list[Any]] = {}
             with torch.no_grad():
-                results = interpreter.run(*arguments)
+                results = self._body.run(arguments, wanted, values)
             for spec, result in zip(self._outputs, results, strict=True):
                 if spec.kind is OutputKind.BUFFER_MUTATION:
                     state[str(spec.target)] = result
-            yield interpreter.values
+            yield values
 
 
 class _Interpreter(torch.fx.Interpreter):
     """Runs a graph and keeps the values of nodes by name, as they are before an operator writes to them."""
 
-    def __init__(self, module: GraphModule, wanted: Container[str] | None) -> None:
-        super().__init__(module, garbage_collect_values=wanted is not None)
+    def __init__(self, body: _Body, wanted: Container[str] | None, values: dict[str, list[Any]]) -> None:
+        super().__init__(body.copy, garbage_collect_values=wanted is not None)
+        self._body = body
         self._wanted = wanted
-        self.values: dict[str, Any] = {}
+        self._values = values
+
+    def get_attr(self, target: Any, args: Any, kwargs: Any) -> Any:
+        nested = self._body.nested.get(target)
+        if nested is None:
+            return super().get_attr(target, args, kwargs)
+        return lambda *arguments: nested.run(arguments, self._wanted, self._values)
 
     def run_node(self, n: Node) -> Any:
         result = super().run_node(n)
-        if self._wanted is None or n.name in self._wanted:
-            self.values[n.name] = pytree.tree_map_only(torch.Tensor, torch.Tensor.clone, result)
+        name = self._body.prefix + n.name
+        if self._wanted is None or name in self._wanted:
+            copied = pytree.tree_map_only(torch.Tensor, torch.Tensor.clone, result)
+            self._values.setdefault(name, []).append(copied)
         return result
 
 
@@ -126,7 +174,7 @@ def first_difference(machine: Machine, original: Original, runs: Sequence[Sequen
     """
     try:
         values = original.values(runs)
-    except Exception:  # Operators of branches and loops may have changed since.
+    except Exception:  # Operators of a branch or a loop that several calls share may have changed since.
         return None
     # By the name of the original node. If several nodes have one original node, the last one has its value: a node that
     # a graph pass inserts before another node has the metadata of this node.

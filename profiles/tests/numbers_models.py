@@ -1,9 +1,12 @@
-"""Models whose programs are compared with eager PyTorch: an image network, a recurrent one, and one with an operator
+"""Models whose programs are compared with eager PyTorch: an image network, a recurrent one, and some with an operator
 of which the kernel is wrong."""
 
 from __future__ import annotations
 
+from typing import Any
+
 import torch
+from torch._higher_order_ops.scan import scan
 from torch.nn import functional
 
 _LIBRARY = torch.library.Library("numbers_test", "FRAGMENT")
@@ -34,6 +37,59 @@ class Wrong(torch.nn.Module):
         return torch.softmax(self.last(x), dim=-1)
 
 
+class WrongBranch(torch.nn.Module):
+    def __init__(self) -> None:
+        super().__init__()
+        self.first = torch.nn.Linear(8, 16)
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        def doubled(values: torch.Tensor) -> torch.Tensor:
+            values = values.tanh()
+            values = torch.ops.numbers_test.twice(values)
+            return values.sigmoid()
+
+        def turned(values: torch.Tensor) -> torch.Tensor:
+            return values.sin()
+
+        x = self.first(x)
+        x = torch.cond(x.sum() < 100, doubled, turned, (x,))
+        return x.cos()
+
+
+class WrongLoop(torch.nn.Module):
+    def forward(self, x: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
+        def step(sums: torch.Tensor, row: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
+            sums = torch.ops.numbers_test.twice(sums)
+            sums = sums * 0.25 + row
+            return sums, sums.tanh()
+
+        last: Any
+        rows: Any
+        last, rows = scan(step, torch.zeros_like(x[0]), x)
+        return last.sigmoid(), rows.cos()
+
+
+class DeepLoop(torch.nn.Module):
+    """A loop whose branch the first iteration does not take."""
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        def step(sums: torch.Tensor, row: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
+            def doubled(values: torch.Tensor) -> torch.Tensor:
+                result: torch.Tensor = torch.ops.numbers_test.twice(values)
+                return result.clone()
+
+            def turned(values: torch.Tensor) -> torch.Tensor:
+                return values.sin()
+
+            sums = torch.cond(sums.sum() > 0, doubled, turned, (sums,)) * 0.25 + row
+            return sums, sums.tanh()
+
+        rows: Any
+        _, rows = scan(step, torch.zeros_like(x[0]), x)
+        result: torch.Tensor = rows.cos()
+        return result
+
+
 class Images(torch.nn.Module):
     """The layers of MobileNetV2: convolutions with batch norms, by channel too, an addition, and the mean of images."""
 
@@ -57,6 +113,21 @@ class Images(torch.nn.Module):
         return logits
 
 
+class Padded(torch.nn.Module):
+    """The padding of TensorFlow's models, which is an operator of its own between two convolutions."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.first = torch.nn.Conv2d(3, 16, 3)
+        self.second = torch.nn.Conv2d(16, 8, 3, 2)
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        x = functional.relu6(self.first(x))
+        x = functional.pad(x, (0, 1, 0, 1))
+        result: torch.Tensor = self.second(x)
+        return result
+
+
 class Recurrent(torch.nn.Module):
     def __init__(self) -> None:
         super().__init__()
@@ -74,6 +145,21 @@ def get_wrong() -> tuple[torch.nn.Module, tuple[torch.Tensor]]:
     return Wrong(), (torch.randn(2, 8),)
 
 
+def get_wrong_branch() -> tuple[torch.nn.Module, tuple[torch.Tensor]]:
+    torch.manual_seed(0)
+    return WrongBranch(), (torch.randn(2, 8),)
+
+
+def get_wrong_loop() -> tuple[torch.nn.Module, tuple[torch.Tensor]]:
+    torch.manual_seed(0)
+    return WrongLoop(), (torch.randn(4, 8),)
+
+
+def get_deep_loop() -> tuple[torch.nn.Module, tuple[torch.Tensor]]:
+    torch.manual_seed(0)
+    return DeepLoop(), (torch.rand(4, 8),)
+
+
 def get_images() -> tuple[torch.nn.Module, tuple[torch.Tensor]]:
     torch.manual_seed(0)
     images = Images().eval()
@@ -81,6 +167,11 @@ def get_images() -> tuple[torch.nn.Module, tuple[torch.Tensor]]:
         torch.nn.init.uniform_(norm.weight, 0.5, 1.5)
         torch.nn.init.normal_(norm.bias)
     return images, (torch.randn(1, 3, 32, 32),)
+
+
+def get_padded() -> tuple[torch.nn.Module, tuple[torch.Tensor]]:
+    torch.manual_seed(0)
+    return Padded().eval(), (torch.randn(1, 3, 32, 32),)
 
 
 def get_recurrent() -> tuple[torch.nn.Module, tuple[torch.Tensor]]:

@@ -25,13 +25,14 @@ _ROWS = [
         ("conv2d", "relu6"),
         "activations",
         1,
+        3,
         26.0,
         110.0,
         0.125,
         False,
     ),
     *(
-        Row(number, "aten::add.out", "network", None, ("float32 [1, 64]",), ("add",), "", 0, 136.0 - number, 1.0, 1e-6)
+        Row(number, "aten::add.out", "network", None, ("float32 [1, 64]",), ("add",), "", snr=136.0 - number, drop=1.0)
         for number in (0, 1, 2, 4, 5)
     ),
     Row(6, "aten::view_copy.out", "", None, (), (), "", why="no node of torch.export's graph has this value"),
@@ -64,7 +65,7 @@ class NumbersPageTest(absltest.TestCase):
         self.assertLessEqual(measured["width"], width)
         self.assertEqual(measured["operators"], [row.operator for row in _ROWS])
         for text in (
-            *("26.0 dB", "drop 110.0 dB", "max 0.125", "sample 1", "x = self.convolution(x) < 1", ":147"),
+            *("26.0 dB", "drop 110.0 dB", "max 0.125", "sample 1, iteration 3", "x = self.convolution(x) < 1", ":147"),
             *("float32 [1, 64, 112, 112]", "eager conv2d, relu6", "pass activations", "network.layers.2"),
         ):
             self.assertIn(text, measured["first"])

@@ -16,11 +16,45 @@ from profiles import numbers_table
 _MODELS = Path("profiles/tests/numbers_models.py")
 
 
+# The kernel of `twice` multiplies by 2.1 instead of 2: the noise is a twentieth of the signal.
+_OF_TWICE = 20 * math.log10(20)
+
+
 def _line(code: str) -> str:
     """The place of a line of the models' file."""
     lines = _MODELS.read_text("utf-8").splitlines()
     (number,) = (number for number, line in enumerate(lines, 1) if line.strip() == code)
     return f"{_MODELS}:{number}"
+
+
+def _result(number: int, snr: float, *, run: int = 0, close: bool = False, quantized: float = math.inf) -> str:
+    """A line of the runner: the difference of a result of an instruction."""
+    return json.dumps(
+        {
+            "sample": 0,
+            "instruction": number,
+            "run": run,
+            "result": 0,
+            "dtype": "float32",
+            "sizes": [2],
+            "comparable": True,
+            "close": close,
+            "snr": snr,
+            "quantized_snr": quantized,
+            "max_difference": 1.0,
+        }
+    )
+
+
+def _node(*inputs: int, eager: str | None = "n", is_in_loop: bool = False) -> dict[str, Any]:
+    return {
+        "eager": [eager],
+        "inputs": inputs,
+        "is_nested": is_in_loop,
+        "is_in_loop": is_in_loop,
+        "is_deep": False,
+        "pass": "",
+    }
 
 
 class NumbersTest(absltest.TestCase):
@@ -43,14 +77,58 @@ class NumbersTest(absltest.TestCase):
         self.assertEqual(first["eager"], ["twice"])
         self.assertEqual(first["tensors"], ["float32 [2, 16]"])
         self.assertFalse(first["is_close"])
-        # The kernel multiplies by 2.1 instead of 2: the noise is a twentieth of the signal.
-        self.assertAlmostEqual(first["snr"], 20 * math.log10(20), delta=0.1)
+        self.assertAlmostEqual(first["snr"], _OF_TWICE, delta=0.1)
         # What comes before is as in PyTorch, and what comes after has the fault of its input.
         by_number = sorted(rows, key=lambda row: row["instruction"])
         at = by_number.index(first)
         self.assertTrue(all(row["is_close"] and row["snr"] > 100 for row in by_number[:at]))
         self.assertTrue(all(row["snr"] < 60 and row["drop"] < first["drop"] / 2 for row in by_number[at + 1 :]))
         self.assertIn("<b>numbers_test::twice.out</b>", page.read_text().partition("</li>")[0])
+
+    def test_wrong_kernel_in_a_branch(self) -> None:
+        rows, _ = self._compared("WRONG_BRANCH")
+        first = rows[0]
+        self.assertEqual(first["operator"], "numbers_test::twice.out")
+        self.assertEqual(first["line"], _line("values = torch.ops.numbers_test.twice(values)"))
+        self.assertEqual(first["eager"], ["true_graph_0.twice"])
+        self.assertIsNone(first["iteration"])
+        self.assertAlmostEqual(first["snr"], _OF_TWICE, delta=0.1)
+        of = {name: row for row in rows for name in row["eager"]}
+        for name in ("linear", "true_graph_0.tanh"):
+            self.assertGreater(of[name]["snr"], 100, name)
+        # The fault passes on to what follows, in the branch and behind it.
+        for name in ("true_graph_0.sigmoid", "cos"):
+            self.assertBetween(of[name]["snr"], 10, 60, name)
+            self.assertLess(of[name]["drop"], first["drop"] / 2, name)
+        self.assertEqual(
+            of["false_graph_0.sin"]["why"],
+            "the value has another shape, or no sample takes the branch, or PyTorch takes another",
+        )
+
+    def test_wrong_kernel_in_a_loop(self) -> None:
+        rows, _ = self._compared("WRONG_LOOP")
+        first = rows[0]
+        self.assertEqual(first["operator"], "numbers_test::twice.out")
+        self.assertEqual(first["line"], _line("sums = torch.ops.numbers_test.twice(sums)"))
+        # The first sums are zeros, whose double is right. So the fault starts in iteration 1, and the further
+        # iterations add to it. A value of another iteration would have less than 10 dB.
+        self.assertEqual(first["iteration"], 1)
+        self.assertAlmostEqual(first["snr"], _OF_TWICE, delta=0.1)
+        nested = [row for row in rows if row["iteration"] is not None]
+        self.assertContainsSubset(
+            {"twice", "mul", "add", "tanh"}, {row["eager"][0].rpartition(".")[2] for row in nested}
+        )
+        for row in rows[1:]:
+            if row["snr"] is not None:
+                self.assertBetween(row["snr"], 10, 150, row)
+                self.assertLess(row["drop"], first["drop"] / 2, row)
+
+    def test_branch_in_a_loop_is_not_compared(self) -> None:
+        rows, _ = self._compared("DEEP_LOOP")
+        deep = {row["operator"]: row for row in rows if row["why"] == "in a branch or a loop inside of a loop"}
+        self.assertContainsSubset(["numbers_test::twice.out", "aten::sin.out"], deep)
+        self.assertTrue(all(row["snr"] is None for row in deep.values()))
+        self.assertEqual(rows[0]["eager"][0].rpartition(".")[2], "mul")
 
     def test_failing_check_prints_the_command(self) -> None:
         done = subprocess.run(
@@ -81,6 +159,17 @@ class NumbersTest(absltest.TestCase):
         self.assertBetween(of["x"]["snr"], 35, 50)
         for row in of.values():
             self.assertBetween(row["snr"], 15, 50, row)
+            self.assertTrue(row["is_close"], row)
+
+    def test_quantization_before_a_padding(self) -> None:
+        rows, _ = self._compared("QUANTIZED_PADDED")
+        of = {row["eager"][0]: row for row in rows if row["snr"] is not None}
+        # A pass moves the quantization behind the padding before it: into the first convolution.
+        self.assertEqual(of["pad"]["operator"], "rules_executorch::quantized_convolution.out")
+        self.assertEqual(of["pad"]["tensors"], ["int8 [1, 16, 30, 30]"])
+        for name in ("pad", "conv2d_1"):
+            self.assertBetween(of[name]["snr"], 25, 50, name)
+            self.assertTrue(of[name]["is_close"], name)
 
     def test_recurrent(self) -> None:
         rows, _ = self._compared("RECURRENT")
@@ -98,31 +187,39 @@ class NumbersTest(absltest.TestCase):
 
 class TableTest(absltest.TestCase):
     def test_drop_is_below_the_inputs(self) -> None:
-        nodes = {
-            str(number): {"eager": ["n"] if number != 1 else [None], "inputs": inputs, "is_nested": False, "pass": ""}
-            for number, inputs in enumerate([[], [0], [1], [2]])
-        }
-        lines = "\n".join(
-            json.dumps(
-                {
-                    "sample": 0,
-                    "instruction": number,
-                    "result": 0,
-                    "dtype": "float32",
-                    "sizes": [2],
-                    "comparable": True,
-                    "close": close,
-                    "snr": snr,
-                    "max_difference": 1.0,
-                }
-            )
-            for number, snr, close in ((0, 140.0, True), (2, 40.0, False), (3, -math.inf, False))
-        )
+        nodes = {"0": _node(), "1": _node(0, eager=None), "2": _node(1), "3": _node(2)}
+        lines = "\n".join([_result(0, 140.0, close=True), _result(2, 40.0), _result(3, -math.inf)])
         found = numbers_table.rows(lines, nodes, {}, {}, is_complete=True)
         self.assertEqual([row.number for row in found], [2, 3, 0, 1])
         # Through the instruction without a value.
         self.assertEqual([row.drop for row in found], [100.0, 40.0 - numbers_table.WORST, 10.0, 0.0])
         self.assertEqual(found[-1].why, "no node of torch.export's graph has this value")
+
+    def test_iteration_of_the_largest_drop(self) -> None:
+        """The inputs of an iteration have the ratios of the iteration before."""
+        nodes = {"0": _node(), "1": _node(0, 2, is_in_loop=True), "2": _node(1, is_in_loop=True)}
+        ratios = [(1, 140.0, 0), (2, 138.0, 0), (1, 100.0, 1), (2, 99.0, 1), (1, 60.0, 2), (2, 20.0, 2)]
+        lines = "\n".join([_result(0, 150.0)] + [_result(number, snr, run=run) for number, snr, run in ratios])
+        found = numbers_table.rows(lines, nodes, {}, {}, is_complete=True)
+        self.assertEqual(
+            [(row.number, row.iteration, row.drop) for row in found], [(2, 2, 40.0), (1, 2, 39.0), (0, None, 0.0)]
+        )
+
+    def test_quantization_explains(self) -> None:
+        """Noise is explained up to twice that of the inputs and of the quantization together."""
+        nodes = {str(number): _node(*([0] if number else [])) for number in range(5)}
+        lines = "\n".join(
+            [
+                _result(0, 40.0, quantized=42.0),
+                _result(1, 34.0, quantized=40.0),  # 40 and 40 make 37 dB.
+                _result(2, 30.0, quantized=40.0),
+                _result(3, 35.0),
+                _result(4, 33.0),
+            ]
+        )
+        found = numbers_table.rows(lines, nodes, {}, {}, is_complete=True)
+        close = {row.number: row.is_close for row in found}
+        self.assertEqual(close, {0: True, 1: True, 2: False, 3: True, 4: False})
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""The image network, quantized."""
+"""The image network and the one with a padding, quantized."""
 
 from __future__ import annotations
 
@@ -13,6 +13,10 @@ from profiles.tests import numbers_models
 
 def get_model() -> tuple[torch.nn.Module, tuple[torch.Tensor]]:
     return numbers_models.get_images()
+
+
+def get_padded() -> tuple[torch.nn.Module, tuple[torch.Tensor]]:
+    return numbers_models.get_padded()
 
 
 def get_quantizer() -> XNNPACKQuantizer:

@@ -1,9 +1,12 @@
 #include <executorch/runtime/core/evalue.h>
 #include <executorch/runtime/core/event_tracer.h>
+#include <executorch/runtime/core/exec_aten/util/scalar_type_util.h>
 
+#include <algorithm>
 #include <cmath>
 #include <cstdint>
 #include <cstdio>
+#include <cstring>
 #include <map>
 #include <memory>
 #include <optional>
@@ -24,9 +27,12 @@ namespace rules_executorch {
 namespace {
 
 using executorch::aten::ScalarType;
+using executorch::runtime::ChainID;
+using executorch::runtime::DebugHandle;
 using executorch::runtime::EValue;
 using executorch::runtime::EventTracer;
 using executorch::runtime::EventTracerDebugLogLevel;
+using executorch::runtime::EventTracerEntry;
 using executorch::runtime::LoggedEValueType;
 using executorch::runtime::Result;
 
@@ -43,8 +49,9 @@ Numbers
        "give the .eager.ptd file that the export wrote, with --eager_values=FILE.");
 }
 
-// PyTorch's values. Keys are `<method>/<sample>/<instruction>/<result>`. For a quantized result,
-// `<method>/<instruction>/<result>/quantization` has the scale and the zero point, and the value is that of floats.
+// PyTorch's values. Keys are `<method>/<sample>/<instruction>/<run>/<result>`: an instruction in a loop runs once in
+// each iteration. For a quantized result, `<method>/<instruction>/<result>/quantization` has the scale and the zero
+// point, and the value is that of floats.
 class EagerValues {
  public:
   explicit EagerValues(const std::string& path) : path_(path), bytes_(ReadAll(path)) {}
@@ -84,6 +91,20 @@ TensorData Dequantize(const TensorData& tensor, double scale, double zero_point)
   return floats;
 }
 
+// Returns the nearest floats that bytes of a dtype have with a scale and a zero point.
+TensorData RoundToBytes(const TensorData& floats, ScalarType dtype, double scale, double zero_point) {
+  const double values = std::ldexp(1, 8 * static_cast<int>(executorch::runtime::elementSize(dtype)));
+  const bool has_sign = dtype != ScalarType::Byte && dtype != ScalarType::UInt16;
+  const double least = has_sign ? -values / 2 : 0;
+  TensorData rounded = floats;
+  auto* elements = reinterpret_cast<float*>(rounded.bytes.data());
+  for (size_t i = 0; i < floats.layout.numel(); ++i) {
+    const double byte = std::nearbyint(elements[i] / scale) + zero_point;
+    elements[i] = static_cast<float>((std::clamp(byte, least, least + values - 1) - zero_point) * scale);
+  }
+  return rounded;
+}
+
 // A number as Python's JSON has it.
 std::string NumberText(double number) {
   char text[32];
@@ -102,36 +123,52 @@ class Comparer : public SilentTracer {
 
   void BeginSample() {
     ++sample_;
-    results_.clear();
+    runs_.clear();
   }
 
   const std::string& lines() const { return lines_; }
+
+  EventTracerEntry start_profiling(const char* name, ChainID, DebugHandle) override {
+    // The runtime's events of instructions. The generated code around kernels has events of other names.
+    if (std::strcmp(name, "OPERATOR_CALL") == 0 || std::strcmp(name, "DELEGATE_CALL") == 0) {
+      run_ = runs_[current_debug_handle()]++;
+      result_ = 0;
+    }
+    return {};
+  }
 
   Result<bool> log_evalue(const EValue& evalue, LoggedEValueType type) override {
     if (type != LoggedEValueType::kIntermediateOutput || current_chain_id() < 0) {
       return true;
     }
     const std::string instruction = std::to_string(current_debug_handle());
-    const std::string result = std::to_string(results_[instruction]++);
-    const std::string of_sample = method_ + "/" + std::to_string(sample_) + "/" + instruction + "/" + result;
-    const std::optional<TensorData> expected = values_->Find(of_sample);
+    const std::string run = std::to_string(run_);
+    const std::string result = std::to_string(result_++);
+    const std::optional<TensorData> expected =
+        values_->Find(method_ + "/" + std::to_string(sample_) + "/" + instruction + "/" + run + "/" + result);
     Value actual = expected && evalue.isTensor() ? FromEValue(evalue) : std::nullopt;
     if (!actual) {
       return true;
     }
-    const std::string dtype = DtypeName(actual->layout.dtype);
+    const ScalarType dtype = actual->layout.dtype;
+    double quantized = INFINITY;
     if (const auto parameters = values_->Find(method_ + "/" + instruction + "/" + result + "/quantization")) {
-      actual = Dequantize(*actual, ElementNumber(*parameters, 0), ElementNumber(*parameters, 1));
+      const double scale = ElementNumber(*parameters, 0), zero_point = ElementNumber(*parameters, 1);
+      actual = Dequantize(*actual, scale, zero_point);
+      if (expected->layout.dtype == ScalarType::Float) {
+        quantized = Compare(expected, RoundToBytes(*expected, dtype, scale, zero_point), Tolerance{}).snr;
+      }
     }
     const Comparison comparison = Compare(expected, actual, Tolerance{});
     std::string sizes;
     for (const int32_t size : actual->layout.sizes) {
       sizes += (sizes.empty() ? "" : ",") + std::to_string(size);
     }
-    lines_ += "{\"sample\":" + std::to_string(sample_) + ",\"instruction\":" + instruction + ",\"result\":" + result +
-              ",\"dtype\":\"" + dtype + "\",\"sizes\":[" + sizes +
+    lines_ += "{\"sample\":" + std::to_string(sample_) + ",\"instruction\":" + instruction + ",\"run\":" + run +
+              ",\"result\":" + result + ",\"dtype\":\"" + DtypeName(dtype) + "\",\"sizes\":[" + sizes +
               "],\"comparable\":" + (comparison.comparable ? "true" : "false") +
               ",\"close\":" + (comparison.close ? "true" : "false") + ",\"snr\":" + NumberText(comparison.snr) +
+              ",\"quantized_snr\":" + NumberText(quantized) +
               ",\"max_difference\":" + NumberText(comparison.max_difference) + "}\n";
     return true;
   }
@@ -140,7 +177,9 @@ class Comparer : public SilentTracer {
   const EagerValues* values_;
   std::string method_;
   int sample_ = -1;
-  std::map<std::string, int> results_;  // how many results each instruction of the run has had
+  std::map<DebugHandle, int> runs_;  // how often each instruction has run on the sample
+  int run_ = 0;                      // of the instruction that runs now: its number among the instruction's runs
+  int result_ = 0;                   // the instruction's next result
   std::string lines_;
 };
 
