@@ -8,9 +8,9 @@ namespace rules_executorch {
 
 // The settings with which a binary was built. Flags of the same names override them.
 struct RunnerDefaults {
-  std::string program;              // runfiles path of the .pte file; empty if there is none
+  std::string program;                    // runfiles path of the .pte file; empty if there is none
   std::vector<std::string> weights = {};  // runfiles paths of the .weights.ptd files of its constants
-  std::string samples;              // runfiles path of its .ptd file; empty if there is none
+  std::string samples;                    // runfiles path of its .ptd file; empty if there is none
   bool check = false;               // whether the binary is a test, which compares outputs with those of the samples
   std::optional<double> rtol = {};  // tolerance for the difference from PyTorch's: atol + rtol * |expected|
   std::optional<double> atol = {};  // without both, and without min_snr: by dtype, see compare.h
