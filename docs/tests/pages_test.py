@@ -39,6 +39,18 @@ class FastTest(absltest.TestCase):
         self.assertIn(argument, example)
 
 
+class WeightsTest(absltest.TestCase):
+    def test_code_is_that_of_the_example(self) -> None:
+        example = Path("examples/lora")
+        (code,) = _fences("weights.md", "cpp")
+        self.assertIn(textwrap.indent(code, "  "), (example / "main.cpp").read_text())
+        visibility = re.compile(r"^    visibility = (?:.*\],|\[\n(?:.*\n)*?    \],)\n", re.MULTILINE)
+        build = visibility.sub("", (example / "BUILD.bazel").read_text())
+        (targets,) = _fences("weights.md", "starlark")
+        for target in targets.split("\n\n"):
+            self.assertIn(target.strip(), build)
+
+
 class CompiledProgramsTest(absltest.TestCase):
     def test_files_are_those_of_the_example(self) -> None:
         example = Path("examples/compiled")
