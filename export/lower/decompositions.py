@@ -117,6 +117,25 @@ def _round_decimals(x: Tensor, *, decimals: int) -> Tensor:
     return rounded.to(x.dtype)
 
 
+def _diagonal_scatter(x: Tensor, source: Tensor, offset: int = 0, dim1: int = 0, dim2: int = 1) -> Tensor:
+    matrices = x.movedim((dim1, dim2), (-2, -1))
+    steps = torch.arange(source.shape[-1])
+    at = (steps + max(-offset, 0), steps + max(offset, 0))
+    written: Tensor = _aten.index_put(matrices, [*[None] * (x.dim() - 2), *at], source)
+    return written.movedim((-2, -1), (dim1, dim2))
+
+
+def _as_strided_scatter(
+    x: Tensor, source: Tensor, size: Sequence[int], stride: Sequence[int], storage_offset: int | None = None
+) -> Tensor | Any:
+    if not x.is_contiguous():
+        return NotImplemented
+    places = torch.full([], storage_offset or 0)
+    for dim, (count, step) in enumerate(zip(size, stride, strict=True)):
+        places = places + (torch.arange(count) * step).reshape([-1 if one == dim else 1 for one in range(len(size))])
+    return _put(x, places, source)
+
+
 def _remainder_of_number(number: _Number, divisor: Tensor) -> Tensor:
     return torch.remainder(torch.full((), number, dtype=torch.result_type(number, divisor)), divisor)
 
@@ -213,14 +232,19 @@ DECOMPOSITIONS: Mapping[OpOverload, Callable[..., Any]] = {
     _aten.__rshift__.Scalar: _right_shift,
     _aten.__rshift__.Tensor: _right_shift,
     _aten._embedding_bag_forward_only.default: _embedding_bag_forward_only,
+    _aten._native_batch_norm_legit_functional.default: decomposition_table[
+        _aten._native_batch_norm_legit_functional.default
+    ],
     _aten.addbmm.default: _addbmm,
     _aten.addmv.default: _addmv,
+    _aten.as_strided_scatter.default: _as_strided_scatter,
     _aten.bernoulli.Tensor: _bernoulli,
     _aten.bernoulli.p: _bernoulli,
     _aten.bitwise_left_shift.Scalar_Tensor: functools.partial(_shifted_number, torch.bitwise_left_shift),
     _aten.bitwise_right_shift.Scalar_Tensor: functools.partial(_shifted_number, torch.bitwise_right_shift),
     _aten.copysign.Scalar: _copysign,
     _aten.copysign.Tensor: _copysign,
+    _aten.diagonal_scatter.default: _diagonal_scatter,
     _aten.dist.default: decomposition_table[_aten.dist.default],
     _aten.empty_permuted.default: _empty_permuted,
     _aten.empty_strided.default: _empty_strided,

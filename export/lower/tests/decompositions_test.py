@@ -245,6 +245,31 @@ class DecompositionsTest(absltest.TestCase):
                     (found.dtype, found.shape, found.stride()), (expected.dtype, expected.shape, expected.stride())
                 )
 
+    def test_written_diagonals(self) -> None:
+        for shape, offset, dims in (
+            ((4, 4), 0, (0, 1)),
+            ((3, 5), -1, (0, 1)),
+            ((2, 4, 3), 1, (1, -1)),
+            ((2, 0), 0, (0, 1)),
+        ):
+            x = torch.randn(shape)
+            source = torch.randn(x.diagonal(offset, *dims).shape)
+            self.check(_aten.diagonal_scatter.default, x, source, offset, *dims)
+        self.check(_aten.diagonal_scatter.default, torch.randn(4, 2, 3, 4), torch.randn(2, 3, 3), -1, 3, 0)
+
+    def test_written_strides(self) -> None:
+        x = torch.randn(3, 4)
+        for size, stride, offset in (((2, 3), (4, 1), 1), ((3,), (5,), None), ((), (), 7), ((2, 2), (1, 6), 0)):
+            self.check(_aten.as_strided_scatter.default, x, torch.randn(size), size, stride, offset)
+
+    def test_batch_norm_of_training(self) -> None:
+        x, mean, variance = torch.randn(4, 3, 5), torch.randn(3), torch.rand(3)
+        for affine in ((None, None), (torch.randn(3), torch.randn(3))):
+            self.check(
+                *(_aten._native_batch_norm_legit_functional.default, x, *affine, mean, variance, True, 0.1, 1e-5),
+                rtol=1e-5,
+            )
+
     def test_embedding_bag(self) -> None:
         weight, index, offsets = torch.randn(5, 3), torch.tensor([1, 4, 0, 2]), torch.tensor([0, 1, 1])
         for mode in range(3):
