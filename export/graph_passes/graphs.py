@@ -196,11 +196,12 @@ def weight(program: ExportedProgram, node: Any) -> torch.Tensor | None:
 
 
 def number(program: ExportedProgram, value: Any) -> float | None:
-    """Returns a number, or the only element of a constant tensor; None for any other value."""
+    """Returns a real number, or the only element of a constant tensor; None for any other value."""
     if isinstance(value, int | float):
         return float(value)
     tensor = constant(program, value)
-    return tensor.item() if tensor is not None and tensor.numel() == 1 and tensor.dim() <= 1 else None
+    is_number = tensor is not None and tensor.numel() == 1 and tensor.dim() <= 1 and not tensor.is_complex()
+    return tensor.item() if tensor is not None and is_number else None
 
 
 def add_constant(program: ExportedProgram, name: str, tensor: torch.Tensor) -> Node:
