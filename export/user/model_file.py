@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import torch
+from torch.nn.parameter import is_lazy
 
 from diagnostics.errors import Finding, InputError, Location
 from export.user import inputs, user_file
@@ -110,6 +111,8 @@ def load(path: Path, entry_point: str, import_paths: Sequence[Path], *, rule: st
     file = user_file.run(source)
     get_model = file.entry_point(entry_point, _CONTRACT)
     torch.manual_seed(0)
+    # TransformerEncoder's fast path gives zeros for padded positions. torch.export traces the other path.
+    torch.backends.mha.set_fastpath_enabled(False)
     model = source.call(get_model)
     at = source.location(get_model)
     several = isinstance(model, dict)
@@ -145,30 +148,37 @@ def _eager(source: Source, at: Location, name: str, what: str, value: Any) -> Me
     if not (isinstance(value, tuple) and len(value) == 2 and isinstance(value[0], torch.nn.Module)):
         raise source.nonsense(at, what, value, f"{_CONTRACT}, or a torch.export.ExportedProgram")
     module: torch.nn.Module = value[0]
-    if isinstance(module, torch.jit.ScriptModule):
-        raise InputError(
-            Finding(
-                at,
-                f"the module of {what} is TorchScript",
-                "torch.jit.load, torch.jit.script or torch.jit.trace made the module. torch.export does not take"
-                " TorchScript.",
-                "make the module from its Python class, and load the weights:"
-                " module.load_state_dict(scripted.state_dict()).",
-                id="wrong-return-value",
-            )
-        )
+    if fault := _fault(module):
+        found, cause, fix = fault
+        raise InputError(Finding(at, f"the module of {what} {found}", cause, fix, id="wrong-return-value"))
     example = inputs.read(source, at, f"example inputs of {what}", value[1])
-    if cycle := _cycle(module, type(module).__name__, {}, set()):
-        raise InputError(
-            Finding(
-                at,
-                f"the module of {what} contains itself: {cycle[0]} is {cycle[1]}",
-                "PyTorch makes a submodule of each module in an attribute. No submodule may contain its parent.",
-                "keep the reference in a tuple, which PyTorch does not search: self.parent = (parent,).",
-                id="wrong-return-value",
-            )
-        )
     return Method(name, module.eval(), None, example, None, (), source, at)
+
+
+def _fault(module: torch.nn.Module) -> tuple[str, str, str] | None:
+    """Returns why a module cannot be exported: what was found, the cause and the fix. None if nothing is wrong."""
+    if isinstance(module, torch.jit.ScriptModule):
+        return (
+            "is TorchScript",
+            "torch.jit.load, torch.jit.script or torch.jit.trace made the module. torch.export does not take"
+            " TorchScript.",
+            "make the module from its Python class, and load the weights:"
+            " module.load_state_dict(scripted.state_dict()).",
+        )
+    if cycle := _cycle(module, type(module).__name__, {}, set()):
+        return (
+            f"contains itself: {cycle[0]} is {cycle[1]}",
+            "PyTorch makes a submodule of each module in an attribute. No submodule may contain its parent.",
+            "keep the reference in a tuple, which PyTorch does not search: self.parent = (parent,).",
+        )
+    lazy = [name for name, tensor in (*module.named_parameters(), *module.named_buffers()) if is_lazy(tensor)]
+    if lazy:
+        return (
+            f"has tensors without sizes: {', '.join(lazy)}",
+            "a lazy module, such as nn.LazyLinear, has no weights before its first call.",
+            "call the module with inputs in get_model(), before it is returned.",
+        )
+    return None
 
 
 def _cycle(

@@ -17,7 +17,7 @@ from typing import Any
 
 import torch
 from executorch.exir._serialize.data_serializer import DataEntry, DataPayload
-from executorch.exir.tensor import get_scalar_type, scalar_type_enum
+from executorch.exir.tensor import get_scalar_type, scalar_type_enum, scalar_type_table
 from executorch.exir.tensor_layout import TensorLayout
 from executorch.extension.flat_tensor.serialize.serialize import FlatTensorSerializer
 from torch.utils import _pytree as pytree
@@ -30,8 +30,8 @@ from export.user.messages import text_of
 from export.user.model_file import Method
 from export.user.source import describe
 
-# The dtypes that a .ptd file can store: all but complex ones.
-_SCALAR_TYPES = {dtype for dtype in vars(torch).values() if isinstance(dtype, torch.dtype) and not dtype.is_complex}
+# The dtypes that a .ptd file can store: ExecuTorch's, but complex ones.
+_SCALAR_TYPES = {dtype for dtype in scalar_type_table if not dtype.is_complex}
 _INT64 = torch.iinfo(torch.int64)
 _FLAG = TensorLayout(scalar_type_enum(torch.bool), [1], [0])
 _NOT_PICKLED = re.compile(r"cannot pickle|can't pickle", re.I)
@@ -215,7 +215,7 @@ def _unsupported(method: Method, found: str) -> InputError:
         Finding(
             method.at,
             found,
-            "a program takes and gives dense CPU tensors (no complex ones), bool, int, float and None.",
+            "a program takes and gives dense CPU tensors (no complex ones, and no uint64), bool, int, float and None.",
             "use such values in forward(). Tuples, named tuples, lists and dicts of such values are fine, and so are"
             " classes registered with torch.export.register_dataclass.",
             id="unsupported-value",

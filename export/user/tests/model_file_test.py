@@ -138,6 +138,12 @@ class ErrorTest(ErrorCase):
             source = f"import torch\ndef get_model():\n    return {make}, (torch.ones(2),)\n"
             self.assert_error(source, "wrong-return-value model.py:2:1")
 
+    def test_module_without_sizes(self) -> None:
+        source = (
+            "import torch\ndef get_model():\n    return torch.nn.Sequential(torch.nn.LazyLinear(3)), (torch.ones(2),)\n"
+        )
+        self.assert_error(source, "wrong-return-value model.py:2:1")
+
     def test_module_that_contains_itself(self) -> None:
         part = "class Part(torch.nn.Module):\n    def __init__(self, whole):\n        super().__init__()\n        "
         for before, attribute in (
