@@ -149,6 +149,12 @@ def _given(schema: torch.FunctionSchema, values: Sequence[Any]) -> tuple[list[An
     return args, kwargs
 
 
+def _remainder(dividend: int, divisor: int) -> int:
+    """Returns the remainder of C++, which has the sign of the dividend."""
+    remainder = abs(dividend) % abs(divisor)
+    return -remainder if dividend < 0 else remainder
+
+
 # The operators of ExecuTorch's runtime that compute with numbers.
 NUMBERS: Mapping[str, Callable[..., Any]] = {
     "executorch_prim::add.Scalar": operator.add,
@@ -159,7 +165,7 @@ NUMBERS: Mapping[str, Callable[..., Any]] = {
     "executorch_prim::gt.Scalar": operator.gt,
     "executorch_prim::le.Scalar": operator.le,
     "executorch_prim::lt.Scalar": operator.lt,
-    "executorch_prim::mod.Scalar": operator.mod,
+    "executorch_prim::mod.Scalar": _remainder,
     "executorch_prim::mul.Scalar": operator.mul,
     "executorch_prim::neg.Scalar": operator.neg,
     "executorch_prim::round.Scalar": round,

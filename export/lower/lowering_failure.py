@@ -56,6 +56,15 @@ def of(
     if "might be aliasing" in text:
         cause = "a branch of torch.cond, or the body of a loop, returns one of its inputs or a view of it."
         fix = "return a copy: `.clone()`."
+    if "data-dependent" in text:
+        cause = "a size or an index depends on the values of a tensor, as x[i] does for a tensor i of no dimensions."
+        fix = "index with a tensor of one dimension, as in x[i.reshape(1)][0]; or say with torch._check what is known."
+    if "invalid target for call_function" in text:
+        cause = "ExecuTorch's runtime does not have this function of numbers, such as a size or the result of item()."
+        fix = "compute with + - * / // % and whole powers only, or compute with a tensor: torch.full((), n)."
+    if "Input spec name" in text and (without := [one.name for one in methods if not one.example.flatten()[0]]):
+        cause = f"{', '.join(without)} has no inputs, and ExecuTorch orders the constants of such a method wrongly."
+        fix = "give forward() an input, such as a number or a tensor that forward() does not read."
     if "graph_output_allocated" in text:
         cause = f"{method.name}() returns no tensor, and a program has to give one."
         fix = "return a tensor; where the method only writes to buffers, one of them."

@@ -31,11 +31,19 @@ from export.graph_passes.report import PassReport
 from export.graph_passes.rewrites import recurrent
 from export.graph_passes.snapshot import Snapshot
 from export.graph_passes.wrong_program import WrongProgramError
-from export.lower import lowering_failure, mutable_operators, qualcomm, repeated_work, weights
+from export.lower import (
+    input_sizes,
+    lowering_failure,
+    mutable_operators,
+    qualcomm,
+    repeated_work,
+    weights,
+    whole_numbers,
+)
 from export.lower.decompositions import DECOMPOSITIONS
 from export.lower.lowering import Lowering
 from export.lower.tracing import trace
-from export.memory import dense_state, layouts, separate_values, writes
+from export.memory import assigned_buffers, dense_state, layouts, separate_values, shared_buffers, writes
 from export.patches import (
     idle_passes,
     more_decompositions,
@@ -142,6 +150,7 @@ def build(
         method.name: _export_with(graph_passes, method, recorded[method.name].samples, lowerings[method.name], eager)
         for method in methods
     }
+    shared_buffers.check_methods(methods, exported)
     subjects = [_subject(method, recorded, exported, lowerings[method.name]) for method in methods if with_check]
     for_qualcomm = qualcomm.compile_specs(lowerings)
     try:
@@ -372,7 +381,10 @@ def export(
         exported = trace(method, samples)
     if eager is not None:
         eager.trace(method.name, exported)
+    input_sizes.check(method, exported)
     mutable_operators.check(method, exported)
+    dense_state.check(method, exported)
+    assigned_buffers.prepare(method, exported)
     writes.prepare(exported)
     if lowering.quantization is not None:
         with phases.phase("quantization"):
@@ -395,6 +407,7 @@ def finish(program: ExportedProgram) -> None:
     _keep_initial_state(program)
     _forget_classes(program)
     separate_values.separate(program)
+    whole_numbers.rewrite(program)
 
 
 def emit(
@@ -419,7 +432,8 @@ def _keep_initial_state(exported: ExportedProgram) -> None:
     """Marks the mutable buffers whose initial values the program must store.
 
     By default, ExecuTorch stores no values of a buffer that a method writes to. For buffers of zeros, such as most
-    caches, this stays so: the runtime's memory starts with zeros, and the file need not contain a large cache.
+    caches, this stays so: the runtime's memory starts with zeros, and the file need not contain a large cache. A
+    negative zero is no zero byte.
     """
     signature = exported.graph_signature
     mutated = set(signature.buffers_to_mutate.values())
@@ -427,7 +441,7 @@ def _keep_initial_state(exported: ExportedProgram) -> None:
         if node.op == "placeholder" and signature.inputs_to_buffers.get(node.target) in mutated:
             name = signature.inputs_to_buffers[node.target]
             initial: Any = exported.state_dict.get(name, exported.constants.get(name))
-            if initial is not None and torch.count_nonzero(initial):
+            if initial is not None and initial.detach().flatten().view(torch.uint8).any():
                 node.meta["et_init_buffer"] = True
 
 

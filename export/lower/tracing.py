@@ -27,7 +27,8 @@ _HINTS = (
     (
         re.compile(r"data-dependent|GuardOnDataDependent|unbacked", re.I),
         "Python's `if`, `int()` or a shape depends on the values of a tensor, which an exported graph cannot follow.",
-        "choose with torch.where or torch.cond; say with torch._check what is known of a value; or use a constant.",
+        "choose with torch.where or torch.cond; index with a tensor of one dimension, as in x[i.reshape(1)]; say with"
+        " torch._check what is known of a value; or use a constant.",
     ),
     (
         _OPEN_SIZES,

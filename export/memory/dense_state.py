@@ -13,7 +13,32 @@ from torch.export.graph_signature import InputKind, InputSpec
 from torch.fx import GraphModule, Node
 from torch.utils import _pytree as pytree
 
+from diagnostics.errors import Finding, InputError
 from export.user.dense_tensors import CHANNELS_LAST, contiguous, dense, dim_order
+from export.user.model_file import Method
+
+
+def check(method: Method, exported: ExportedProgram) -> None:
+    """Checks that all tensors of a method are strided.
+
+    Raises:
+        InputError: a tensor is sparse. The error has the first one.
+    """
+    for node in _nodes(exported):
+        value = node.meta.get("val")
+        if isinstance(value, torch.Tensor) and value.layout != torch.strided:
+            at, frames = method.source.frames_of_text(node.meta.get("stack_trace") or "")
+            raise InputError(
+                Finding(
+                    at or method.at,
+                    f"{method.name}() has {node.name}, a tensor of the layout {value.layout}",
+                    "a program has strided tensors only.",
+                    "keep the indices and the values as buffers, and multiply with functions on strided tensors, such"
+                    " as y.index_add(0, rows, values.unsqueeze(1) * x[columns]).",
+                    frames,
+                    id="unsupported-value",
+                )
+            )
 
 
 def lay_out(exported: ExportedProgram) -> ExportedProgram:
@@ -25,6 +50,7 @@ def lay_out(exported: ExportedProgram) -> ExportedProgram:
     _lay_out(exported, of_inputs=True)
     if not any(_unlike(exported, of_inputs=False)):
         return exported
+    _separate_elements(exported)
     # flatten() of a channels-last buffer is a copy, and a write to the copy does not reach the buffer. flatten() of a
     # contiguous buffer is a view. So the calls become functional first, with the buffer's strides in PyTorch.
     if any(isinstance(node.target, OpOverload) and node.target._schema.is_mutable for node in _nodes(exported)):
@@ -36,6 +62,14 @@ def lay_out(exported: ExportedProgram) -> ExportedProgram:
             node.target = torch.ops.aten.reshape.default
     _lay_out(exported, of_inputs=False)
     return exported
+
+
+def _separate_elements(exported: ExportedProgram) -> None:
+    """Gives each element of an expanded tensor memory of its own. PyTorch refuses writes to other elements."""
+    for node, spec, tensor, result in _unlike(exported, of_inputs=False):
+        if torch._debug_has_internal_overlap(tensor) == 1:
+            node.meta["val"] = torch.empty_like(node.meta["val"], memory_format=torch.contiguous_format)
+            _hold(exported, spec, tensor, result.detach())
 
 
 def _separate(exported: ExportedProgram) -> None:

@@ -28,12 +28,12 @@ def prepare(exported: ExportedProgram) -> None:
     for node in list(exported.graph.nodes):
         if not _copies_to_placeholder(node):
             continue
-        base, value = _base(node.args[1]), _without_names(node.args[1])
-        if (base is not None and base.op == "placeholder") or value in copied:
+        source, value = base(node.args[1]), _without_names(node.args[1])
+        if (source is not None and source.op == "placeholder") or value in copied:
             with exported.graph.inserting_before(node):
-                source = exported.graph.call_function(torch.ops.aten.clone.default, (node.args[1],))
-            source.meta = {**node.meta, "val": node.args[1].meta["val"].clone()}
-            node.update_arg(1, source)
+                own = exported.graph.call_function(torch.ops.aten.clone.default, (node.args[1],))
+            own.meta = {**node.meta, "val": node.args[1].meta["val"].clone()}
+            node.update_arg(1, own)
         copied.add(value)
     exported.graph_module.recompile()
 
@@ -67,12 +67,12 @@ def written(exported: ExportedProgram) -> Iterator[tuple[Node, Node]]:
         schema = getattr(node.target, "_schema", None) if node.op == "call_function" else None
         for argument, value in zip(schema.arguments if schema else (), node.args, strict=False):
             if argument.is_write:
-                base = _base(value)
-                if base is not None and base.op == "placeholder":
-                    yield base, node
+                memory = base(value)
+                if memory is not None and memory.op == "placeholder":
+                    yield memory, node
 
 
-def _base(value: Any) -> Node | None:
+def base(value: Any) -> Node | None:
     """Returns the node whose memory a value of a graph of torch.export has."""
     while isinstance(value, Node) and value.op == "call_function":
         schema = getattr(value.target, "_schema", None)
@@ -93,5 +93,5 @@ def _copies_to_placeholder(node: Node) -> bool:
     """Returns whether a call copies a tensor to an input, a buffer or a parameter."""
     if node.target is not _COPY:
         return False
-    to = _base(node.args[0])
+    to = base(node.args[0])
     return to is not None and to.op == "placeholder"

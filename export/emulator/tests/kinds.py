@@ -248,6 +248,22 @@ def _state() -> dict[str, Kind]:
         "two written inputs": Kind(
             "x0.copy_(x1)\nx1.add_(1)\nreturn x0 + x1", ("torch.tensor([1.0, 2.0])", "torch.tensor([3.0, 4.0])")
         ),
+        "the former value of an assigned buffer": Kind("y = self.s\nself.s = self.s + x0\nreturn y, self.s", x, s),
+        "a view of the former value of an assigned buffer": Kind("y = self.s[:1]\nself.s = x0 * 2\nreturn y", x, s),
+        "buffers of several dtypes": Kind(
+            "self.b.add_(1)\nself.s.mul_(x0)\nreturn self.b * 1, self.s * 1",
+            x,
+            'self.register_buffer("b", torch.tensor([3, 4, 5], dtype=torch.uint8))\n'
+            'self.register_buffer("s", torch.tensor([1.5, 2.5], dtype=torch.float64))',
+        ),
+        "a buffer of negative zeros": Kind(
+            "y = 1 / self.s\nself.s.copy_(x0)\nreturn y", x, 'self.register_buffer("s", torch.tensor([-0.0, 0.0]))'
+        ),
+        "a batch norm of training": Kind(
+            "self.n.train()\nreturn self.n(x0), self.n.running_mean * 1, self.n.num_batches_tracked + 0",
+            ("torch.randn(4, 3, 5)",),
+            "self.n = nn.BatchNorm1d(3)",
+        ),
         "a parameter written between two reads": Kind(
             "y = self.w * 2\nself.w.copy_(x0)\nreturn y + self.w",
             x,
@@ -397,6 +413,10 @@ def _writes() -> dict[str, Kind]:
             "b = x0 * 2\nv = b.view(24)\nz = b.index_put((x1 % 4,), x0[:2])\nreturn v, z + 1", x
         ),
         "a write by a slice": Kind("b = x0 * 2\nv = b.view(24)\nv[2:4] = x2\nreturn b + 1, v", x),
+        "a written diagonal": Kind("y = x0 * 2\ny.diagonal().add_(1)\ny.t().diagonal(1).mul_(2)\nreturn y", x[:1]),
+        "a write to overlapping rows": Kind(
+            "y = x0.flatten() * 1\ny.as_strided((3, 2), (4, 1), 1).mul_(2)\nreturn y + 1", x[:1]
+        ),
         "a write of a buffer's view": Kind(
             "self.g.view(24).index_copy_(0, x1, x2)\nreturn self.g + 1, self.g.view(6, 4) * 2",
             x,
@@ -434,6 +454,33 @@ def _copies_into_buffers() -> dict[str, Kind]:
     }
 
 
+def _numbers() -> dict[str, Kind]:
+    """Calculations with numbers, whose results ExecuTorch's runtime computes."""
+    x = ("torch.tensor(-5)", "torch.ones(2)")
+    item = "n = x0.item()\ntorch._check(n > -99)\ntorch._check(n < 99)\n"
+    return {
+        "a remainder of a negative number": Kind(f"{item}return x1 * (n % 4), n % 4", x),
+        "a power of a number": Kind(f"{item}return x1 * n**2 + n**3", x),
+        "a remainder by a negative number": Kind(f"{item}return x1 * ((7 - n) % -5)", x),
+        "padding to a multiple": Kind(
+            "n = x0.item()\ntorch._check(n > 0)\ntorch._check(n < 9)\n"
+            "return F.pad(torch.arange(n) * 2, (0, -n % 4)).view(-1, 4).sum(1)",
+            ("torch.tensor(5)",),
+        ),
+    }
+
+
+def _padded_attention() -> dict[str, Kind]:
+    """Attention for which eager PyTorch has a path of its own."""
+    return {
+        "a transformer with padding": Kind(
+            "return self.layers(x0, src_key_padding_mask=x1)",
+            ("torch.randn(2, 5, 8)", "torch.arange(5).expand(2, 5) > torch.tensor([[4], [2]])"),
+            "self.layers = nn.TransformerEncoder(nn.TransformerEncoderLayer(8, 2, 16, batch_first=True), 1)",
+        )
+    }
+
+
 KINDS = {
     **_views_of_channels_last(),
     **_one_channel_or_pixel(),
@@ -442,4 +489,6 @@ KINDS = {
     **_control_flow(),
     **_writes(),
     **_copies_into_buffers(),
+    **_numbers(),
+    **_padded_attention(),
 }

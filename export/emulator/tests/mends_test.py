@@ -10,13 +10,15 @@ from pathlib import Path
 from typing import Any
 from unittest import mock
 
+import torch
 from absl.testing import absltest
 
 from diagnostics.errors import InputError
 from export.emulator.tests.kinds import KINDS
 from export.exporter import export
 from export.graph_passes.aliases import Aliases
-from export.memory import layouts, separate_values, writes
+from export.lower import whole_numbers
+from export.memory import assigned_buffers, layouts, separate_values, writes
 from export.patches import converting_copies
 
 
@@ -26,6 +28,13 @@ def _nothing(*_: Any) -> None:
 
 def _without(where: Any, name: str, instead: Any = _nothing) -> AbstractContextManager[Any]:
     return mock.patch.object(where, name, instead)
+
+
+_set_fast_path = torch.backends.mha.set_fastpath_enabled
+
+
+def _enable_fast_path(_: bool) -> None:
+    _set_fast_path(True)
 
 
 def _copies_of(*orders: str) -> AbstractContextManager[Any]:
@@ -55,6 +64,11 @@ _CASES: Sequence[tuple[str, tuple[str, ...], AbstractContextManager[Any]]] = (
     ("a copy of floats into a buffer of float16", (), _without(converting_copies, "kept", contextlib.nullcontext)),
     ("a copy of floats into a buffer of int32", _ALL, _without(converting_copies, "kept", contextlib.nullcontext)),
     ("a written view, viewed and returned", _DEFAULT, _without(Aliases, "_is_copied", lambda *_: False)),
+    ("the former value of an assigned buffer", (), _without(assigned_buffers, "prepare")),
+    ("a view of the former value of an assigned buffer", _DEFAULT, _without(assigned_buffers, "prepare")),
+    ("a transformer with padding", (), _without(torch.backends.mha, "set_fastpath_enabled", _enable_fast_path)),
+    ("a remainder of a negative number", (), _without(whole_numbers, "rewrite")),
+    ("padding to a multiple", _ALL, _without(whole_numbers, "rewrite")),
 )
 
 

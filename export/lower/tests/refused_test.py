@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 import linecache
 import re
+import textwrap
 
 import torch
 from absl.testing import absltest
@@ -294,6 +295,81 @@ class ErrorTest(ErrorCase):
                 )
                 self.assertIn(b"aten::", pte)
 
+    def test_methods_that_share_state(self) -> None:
+        source = """
+            import copy
+            import torch
+
+
+            class Cache(torch.nn.Module):
+                def __init__(self):
+                    super().__init__()
+                    self.register_buffer("rows", torch.zeros(4))
+                    self.layer = torch.nn.Linear(4, 4)
+
+
+            class Fill(torch.nn.Module):
+                def __init__(self, cache):
+                    super().__init__()
+                    self.cache = cache
+
+                def forward(self, x):
+                    self.cache.rows[1:].add_(x)
+                    return x * 2
+
+
+            class Read(torch.nn.Module):
+                def __init__(self, inner):
+                    super().__init__()
+                    self.inner = inner
+
+                def forward(self, x):
+                    return {read}
+
+
+            def get_model():
+                cache = Cache()
+                return {{"fill": (Fill(cache), (torch.ones(3),)), "read": (Read({cache}), (torch.ones(4),))}}
+            """
+        source = textwrap.dedent(source).lstrip()
+        shared = source.format(read="x + self.inner.rows", cache="cache")
+        self.assert_error(shared, "methods-share-state model.py:18:1")
+        for read, cache in (("x + self.inner.rows", "copy.deepcopy(cache)"), ("self.inner.layer(x)", "cache")):
+            with self.subTest(cache):
+                self.export(source.format(read=read, cache=cache))
+
+    def test_buffers_that_assignments_replace(self) -> None:
+        for first, value in (
+            ("torch.zeros(2, dtype=torch.int64)", "self.kept + x"),
+            ("torch.zeros(1)", "self.kept + x"),
+            ("torch.zeros(0)", "torch.cat([self.kept, x])"),
+        ):
+            with self.subTest(first):
+                source = model_file(
+                    f"""
+                    def __init__(self):
+                        super().__init__()
+                        self.register_buffer("kept", {first})
+                    def forward(self, x):
+                        self.kept = {value}
+                        return self.kept * 2
+                    """,
+                    "(torch.ones(2),)",
+                )
+                self.assert_error(source, "replaced-buffer model.py:8:1")
+
+    def test_sparse_buffer(self) -> None:
+        source = model_file(
+            """
+            def __init__(self):
+                super().__init__()
+                self.register_buffer("matrix", torch.eye(2).to_sparse())
+            def forward(self, x): return self.matrix @ x
+            """,
+            "(torch.ones(2, 1),)",
+        )
+        self.assert_error(source, "unsupported-value model.py:8:1")
+
     def test_state_beside_layers_that_torchao_quantized(self) -> None:
         """A quantized weight has no memory that a buffer could share."""
         self.model.write_text(
@@ -320,6 +396,12 @@ class ErrorTest(ErrorCase):
             before="from torch._higher_order_ops.while_loop import while_loop",
         )
         self.assert_error(source, "unsupported-control-flow model.py:6:1")
+
+    def test_input_without_largest_size(self) -> None:
+        for dim in ("torch.export.Dim('n')", "torch.export.Dim.AUTO", "torch.export.Dim.DYNAMIC"):
+            source = model_file("def forward(self, x): return x * 2", "(torch.ones(3, 2),)")
+            source += f"\ndef get_dynamic_shapes(): return {{'x': {{0: {dim}}}}}\n"
+            self.assert_error(source, "unbounded-size model.py:5:1")
 
     def test_size_without_bound(self) -> None:
         for call in ("torch.bincount(x)", "torch.ones(x.max().item())"):

@@ -58,7 +58,7 @@ class NoOpsTest(PassTestCase):
     def test_sizes_that_the_model_fixes(self) -> None:
         """The input has symbols for sizes that can have one value only, and the view of the input has numbers."""
         source = model_file("return x.expand(2, -1, 4).view(6, 4) + 1.0", "torch.rand(2, 3, 4)")
-        auto = "{dim: torch.export.Dim.AUTO for dim in range(3)}"
+        auto = "{dim: torch.export.Dim.AUTO(max=9) for dim in range(3)}"
         self.check(
             "no_ops",
             f"{source}\ndef get_dynamic_shapes():\n    return ({auto},)\n",
