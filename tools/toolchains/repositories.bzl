@@ -10,6 +10,15 @@ Fix: leave the row out: tools/bazel run //tools/toolchains -- --only=... names t
 _TRIPLET = "x86_64-linux-gnu"
 _LOADER = "ld-linux-x86-64.so.2"
 
+# Where libraries are, with the folders that an installation by dpkg would link to: those of the alternatives of BLAS.
+_LIBRARY_FOLDERS = [
+    "usr/lib/" + _TRIPLET,
+    "lib/" + _TRIPLET,
+    "usr/lib/" + _TRIPLET + "/blas",
+    "usr/lib/" + _TRIPLET + "/lapack",
+    "usr/lib",
+]
+
 # A program of another release needs the C library of that release. By the loader, and not by LD_LIBRARY_PATH, which the
 # programs that a compiler starts would inherit.
 _PROGRAM = """\
@@ -48,7 +57,7 @@ def _debian_toolchain_repository_impl(rctx):
     if rctx.os.arch not in ["amd64", "x86_64"]:
         fail(error.format(found = "the rows are for x86-64, and this machine is " + rctx.os.arch))
     extract_debian_packages(rctx, rctx.attr.packages, error, with_dependencies = True, suite = rctx.attr.suite)
-    folders = [rctx.path(folder + _TRIPLET) for folder in ["usr/lib/", "lib/"] if rctx.path(folder + _TRIPLET).exists]
+    folders = [rctx.path(folder) for folder in _LIBRARY_FOLDERS if rctx.path(folder).exists]
     loaders = [folder.get_child(_LOADER) for folder in folders if folder.get_child(_LOADER).exists]
     for program in rctx.attr.programs:
         if not rctx.path(program).exists or not loaders:
@@ -79,7 +88,7 @@ debian_toolchain_repository = repository_rule(
 )
 
 def debian_toolchain_repositories():
-    """Declares `clang_14`, `clang_19`, `gcc_15`, `python_3_13` and `python_3_14`."""
+    """Declares `clang_14`, `clang_19`, `gcc_15`, `python_3_13` and `python_3_14`, and Pythons with packages for wheels."""
     for version in ["14", "19"]:
         debian_toolchain_repository(
             name = "clang_" + version,
@@ -103,14 +112,17 @@ def debian_toolchain_repositories():
         ],
         suite = "forky",
     )
-    for minor in ["13", "14"]:
+    for name, minor, suite, packages in [
+        ("python_3_13", "13", "forky", []),
+        ("python_3_14", "14", "forky", []),
+        ("python_3_13_numpy", "13", "trixie", ["python3-numpy"]),
+        ("python_3_14_torch", "14", "forky", ["libtorch-dev", "python3-torch"]),
+        ("python_3_15_numpy", "15", "forky", ["python3-numpy"]),
+    ]:
         debian_toolchain_repository(
-            name = "python_3_" + minor,
+            name = name,
             command = "python3",
-            packages = [
-                "python3-pip",
-                "python3.{}".format(minor),
-            ],
+            packages = ["python3-pip", "python3." + minor] + packages,
             programs = ["usr/bin/python3." + minor],
-            suite = "forky",
+            suite = suite,
         )
