@@ -195,6 +195,14 @@ def patch_embedding(w: Writer, pick: Pick) -> None:
         w.value(f"{w.layer(f'nn.LayerNorm({features})', 'norm')}({y})")
 
 
+def padded_to_multiple(w: Writer, pick: Pick) -> None:
+    """Pads the last dimension to a multiple, by the remainder of a negative size."""
+    if not w.x.dim():
+        raise ValueError("nothing to pad")
+    missing = f"-{w.latest}.shape[-1] % {pick(4, 3, 8)}"
+    w.value(f"F.pad({w.latest}, {pick(f'(0, {missing})', f'({missing}, 0)')})")
+
+
 KINDS = {
     "normed_weight": normed_weight,
     "pruned_weight": pruned_weight,
@@ -206,4 +214,5 @@ KINDS = {
     "skip": skip,
     "positions": positions,
     "patch_embedding": patch_embedding,
+    "padded_to_multiple": padded_to_multiple,
 }
