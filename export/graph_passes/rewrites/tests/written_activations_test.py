@@ -92,6 +92,10 @@ class WrittenActivationsTest(PassTestCase):
         source = model_file("gate = torch.sigmoid(x)\nreturn x * gate, gate", "torch.rand(3, 4)")
         self.assertNotIn(_ACTIVATION_OUT, self.calls(self.export(source, ["written_activations"])))
 
+    def test_leaves_complex_numbers(self) -> None:
+        source = model_file("return torch.fft.irfft(torch.fft.rfft(x) * 2)", "torch.rand(3, 4)")
+        self.assertNotIn(_ACTIVATION_OUT, self.calls(self.export(source, ["written_activations"])))
+
     def test_dtypes(self) -> None:
         for dtype in ("float64", "float16", "bfloat16"):
             source = model_file(
