@@ -41,6 +41,11 @@ _HINTS = (
         "copy the elements: self.state.copy_(self.initial).",
     ),
     (
+        re.compile(r"fake tensor in the exported program constant|functorch tensor|doesn't have storage"),
+        "forward() computes gradients, as by torch.autograd.grad or torch.func, or writes to `.data` of a tensor.",
+        "compute gradients by a formula; write to the tensor itself, as by self.weight.copy_(...).",
+    ),
+    (
         re.compile(r"numpy|\.tolist\(\)|tensor subclass", re.I),
         "the model leaves PyTorch in the middle of its computation.",
         "compute with torch functions only.",
@@ -109,6 +114,9 @@ def _refused(method: Method, error: BaseException) -> InputError:
     cause, fix = next(((cause, fix) for pattern, cause, fix in _HINTS if pattern.search(text)), _NO_HINT)
     if _has_packed_sequence(error):
         cause, fix = _PACKED_SEQUENCE
+    if scripted := [name for name, part in method.module.named_modules() if isinstance(part, torch.jit.ScriptModule)]:
+        cause = f"{', '.join(scripted)} of the module is TorchScript, which torch.export may not take."
+        fix = "make these modules from their Python classes: scripted.state_dict() has the weights."
     if _OPEN_SIZES.search(text) and (operators := _knowing_no_symbols(method)):
         cause = f"{', '.join(operators)} asks its kernel for the shape of the result, and kernels take numbers only."
         fix = (

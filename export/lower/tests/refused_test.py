@@ -31,6 +31,30 @@ class ErrorTest(ErrorCase):
             )
             self.assert_raised(source, 5, "pack_padded_sequence", "y.gather(1, (lengths - 1)")
 
+    def test_gradients(self) -> None:
+        for body in (
+            "torch.func.grad(lambda y: self.layer(y).sum())(x)",
+            "(self.layer(x), self.layer.weight.data.add_(1))[0]",
+        ):
+            source = model_file(
+                f"layer = torch.nn.Linear(2, 1)\ndef forward(self, x): return {body}", "(torch.ones(2, 2),)"
+            )
+            self.assert_raised(source, 6, "computes gradients", "self.weight.copy_(...)")
+
+    def test_part_in_torchscript(self) -> None:
+        source = model_file(
+            """
+            def __init__(self):
+                super().__init__()
+                self.inner = torch.jit.script(Inner())
+            def forward(self, x):
+                return self.inner(x)
+            """,
+            "(torch.ones(2),)",
+            before="class Inner(torch.nn.Module):\n    def forward(self, x): return x * 2",
+        )
+        self.assert_raised(source, 9, "inner of the module is TorchScript", "Python classes")
+
     def test_varying_number_of_time_steps(self) -> None:
         source = model_file(
             "layer = torch.nn.LSTM(3, 4)\ndef forward(self, x): return self.layer(x)[0]", "(torch.ones(5, 2, 3),)"
