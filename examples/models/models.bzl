@@ -5,7 +5,6 @@ load("//rules:defs.bzl", "executorch_generated_lib")
 # The models of which `tools/bazel test //...` runs the tests; //:slow has those of the others.
 SAMPLE = [
     "lstm",
-    "mobilenet_v2_quantized",
     "qwen2_dynamic",
 ]
 

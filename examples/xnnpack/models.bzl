@@ -1,5 +1,11 @@
 """The models of this folder, for its BUILD file and tools/bench."""
 
+# The programs of which `tools/bazel test //...` runs the tests; //:slow has those of the others.
+SAMPLE = [
+    "mobilenet_v2",
+    "mobilenet_v2_int8",
+]
+
 # Each model is built in floats and in 8 bits. min_snr is the least signal-to-noise ratio of the outputs in 8 bits, in decibels.
 MODELS = {
     "bert": struct(
