@@ -62,9 +62,9 @@ def of(
     if "invalid target for call_function" in text:
         cause = "ExecuTorch's runtime does not have this function of numbers, such as a size or the result of item()."
         fix = "compute with + - * / // % and whole powers only, or compute with a tensor: torch.full((), n)."
-    if "Input spec name" in text and (without := [one.name for one in methods if not one.example.flatten()[0]]):
+    if "Input spec name" in text and (without := [f"{one.name}()" for one in methods if not one.example.flatten()[0]]):
         cause = f"{', '.join(without)} has no inputs, and ExecuTorch orders the constants of such a method wrongly."
-        fix = "give forward() an input, such as a number or a tensor that forward() does not read."
+        fix = "give forward() an input, such as a tensor that forward() does not read."
     if "graph_output_allocated" in text:
         cause = f"{method.name}() returns no tensor, and a program has to give one."
         fix = "return a tensor; where the method only writes to buffers, one of them."

@@ -41,6 +41,29 @@ class ErrorTest(ErrorCase):
             )
             self.assert_raised(source, 6, "computes gradients", "self.weight.copy_(...)")
 
+    def test_index_without_dimensions(self) -> None:
+        source = model_file("def forward(self, x, i): return x[i] * 2", "(torch.ones(3, 2), torch.tensor(1))")
+        self.assert_raised(source, 4, "a tensor i of no dimensions", "x[i.reshape(1)][0]")
+
+    def test_function_of_sizes(self) -> None:
+        source = model_file("def forward(self, x): return x * (x.shape[0] & 3)", "(torch.ones(5),)")
+        source += "def get_dynamic_shapes(): return ({0: torch.export.Dim('n', max=9)},)\n"
+        self.assert_raised(source, 4, "the call: operator.and_", "does not have this function of numbers", "torch.full")
+
+    def test_method_without_inputs(self) -> None:
+        source = model_file(
+            """
+            def __init__(self):
+                super().__init__()
+                self.register_buffer("calls", torch.zeros(2))
+            def forward(self):
+                self.calls.add_(1)
+                return self.calls * 2
+            """,
+            "()",
+        )
+        self.assert_raised(source, 10, "forward() has no inputs", "give forward() an input")
+
     def test_part_in_torchscript(self) -> None:
         source = model_file(
             """
