@@ -2,7 +2,7 @@
 
 load("@rules_python//python:defs.bzl", "py_test")
 
-def py_tests(name, srcs, suffix = "_test", every = 1, shard_count = None, size = "large", tags = [], slow = False, **kwargs):
+def py_tests(name, srcs, suffix = "_test", every = 1, shard_count = None, size = "large", tags = [], slow = False, sample = 1, **kwargs):
     """A test that runs several files of tests in one process, and a test of each file.
 
     An import of PyTorch takes longer than the tests of most files. The tests of single files are `manual`: `//...`
@@ -17,6 +17,7 @@ def py_tests(name, srcs, suffix = "_test", every = 1, shard_count = None, size =
       size: size of the test of all files. Tests of single files are medium.
       tags: tags of all tests.
       slow: whether `//...` omits the test of all files, too. //:slow then has the test.
+      sample: if above 1, `//...` runs one method in `sample`, as the test `<name>_sample`, and //:slow has the test of all methods.
       **kwargs: passed to py_test.
     """
     for src in srcs:
@@ -29,13 +30,18 @@ def py_tests(name, srcs, suffix = "_test", every = 1, shard_count = None, size =
             **kwargs
         )
     main = Label("//tests/one_process:main.py")
-    py_test(
-        name = name,
-        size = size,
-        srcs = srcs + [main],
-        args = ["--every={}".format(every)] + ["$(rootpath {})".format(src) for src in srcs],
-        main = main,
-        shard_count = shard_count,
-        tags = tags + (["manual", "slow"] if slow else []),
-        **kwargs
-    )
+    tests = {name: every}
+    if sample > 1:
+        tests[name + "_sample"] = every * sample
+    for test, methods in tests.items():
+        is_slow = slow or methods < every * sample
+        py_test(
+            name = test,
+            size = size,
+            srcs = srcs + [main],
+            args = ["--every={}".format(methods)] + ["$(rootpath {})".format(src) for src in srcs],
+            main = main,
+            shard_count = shard_count,
+            tags = tags + (["manual", "slow"] if is_slow else []),
+            **kwargs
+        )
