@@ -1,13 +1,13 @@
 """torch_op_wheel: a wheel of operators for PyTorch."""
 
-load("//rules/private/executorch:executorch_python_wheel.bzl", "executorch_python_wheel")
+load("//rules/private/executorch:torch_op_wheel.bzl", _torch_op_wheel = "torch_op_wheel")
 
 def torch_op_wheel(
         name,
         library,
         version,
         platform,
-        requires = ["torch>=2.10"],
+        requires = [],
         summary = "Operators for PyTorch",
         distribution = "",
         python_package = "",
@@ -28,7 +28,8 @@ def torch_op_wheel(
       library: the `<name>_py` of the `torch_op_library`, which has api = "stable".
       version: the version of the package, such as `1.0.0`.
       platform: as in `executorch_python_wheel`.
-      requires: the packages that pip installs with the wheel. Default: `torch>=2.10`; give the `torch_target_version`.
+      requires: the packages that pip installs with the wheel. Default: PyTorch from the library's
+        `torch_target_version` on, such as `torch>=2.10`.
       summary: one line that describes the package.
       distribution: the name for pip. Default: the name of the library, without `_py`.
       python_package: as in `executorch_python_wheel`.
@@ -39,7 +40,8 @@ def torch_op_wheel(
       compatible_with: environments of the target.
       target_compatible_with: constraints of the target.
     """
-    executorch_python_wheel(
+    library = native.package_relative_label(library)
+    _torch_op_wheel(
         name = name,
         compatible_with = compatible_with,
         distribution = distribution,
@@ -52,6 +54,7 @@ def torch_op_wheel(
         tags = tags,
         target_compatible_with = target_compatible_with,
         testonly = testonly,
+        torch_library = library.same_package_label(library.name.removesuffix("_py")),
         version = version,
         visibility = visibility,
     )

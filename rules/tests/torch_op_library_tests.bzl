@@ -3,7 +3,7 @@
 load("@bazel_skylib//lib:unittest.bzl", "analysistest", "asserts", "unittest")
 load("@rules_cc//cc/common:cc_info.bzl", "CcInfo")
 load("@rules_python//python:defs.bzl", "py_library")
-load("//rules:defs.bzl", "torch_op_library", "torch_op_test", "torch_ops_check")
+load("//rules:defs.bzl", "torch_op_library", "torch_op_test", "torch_op_wheel", "torch_ops_check")
 load("//rules:providers.bzl", "TorchOpInfo")
 load("//rules:torch_ops_check.bzl", "torch_ops_check_aspect")
 
@@ -159,6 +159,14 @@ def _module_test_impl(ctx):
 
 _module_test = analysistest.make(_module_test_impl)
 
+def _wheel_test_impl(ctx):
+    env = analysistest.begin(ctx)
+    wheel = action_with_mnemonic(env, "EtWheel").argv
+    asserts.equals(env, ["torch>=2.10"], values_of(wheel, "--requires"), "what loads the library")
+    return analysistest.end(env)
+
+_wheel_test = analysistest.make(_wheel_test_impl)
+
 def torch_op_library_test_suite(name):
     """Tests of torch_op_library and torch_ops_check.
 
@@ -187,6 +195,26 @@ def torch_op_library_test_suite(name):
         name = "1 torch+of-names",
         srcs = ["op_a.cpp"],
         tags = ["manual"],
+    )
+    for library in ["torch_aten", "torch_stable"]:
+        torch_op_wheel(
+            name = library + "_wheel",
+            library = ":{}_py".format(library),
+            platform = "linux_x86_64",
+            tags = ["manual"],
+            version = "1.0",
+        )
+    _wheel_test(
+        name = "torch_wheel_test",
+        size = "small",
+        target_under_test = ":torch_stable_wheel",
+    )
+    failure_test(
+        name = "torch_wheel_of_aten_test",
+        size = "small",
+        id = "wheel-of-aten",
+        names = ["library", "torch_aten", "api = \"aten\""],
+        target_under_test = ":torch_aten_wheel",
     )
     _module_test(
         name = "torch_module_test",

@@ -215,6 +215,7 @@ def _torch_op_library_impl(ctx):
         TorchOpInfo(
             libraries = depset([library], transitive = [info.libraries for info in inner], order = "postorder"),
             manifests = depset([manifest], transitive = [info.manifests for info in inner]),
+            oldest_torch = "{}.{}".format(*version) if version else None,
             operators = depset(loaded.operators, transitive = [info.operators for info in inner]),
         ),
         OutputGroupInfo(
