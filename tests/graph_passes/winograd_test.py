@@ -45,7 +45,8 @@ def _exact_output() -> bytes:
     exec(_MODEL, scope)
     module, (x,) = scope["get_model"]()
     with torch.no_grad():
-        return module.double()(x.double()).float().numpy().tobytes()
+        output: torch.Tensor = module.double()(x.double()).float()
+    return output.numpy().tobytes()
 
 
 class WinogradTest(absltest.TestCase):
