@@ -36,14 +36,14 @@ def op_tests(name, srcs, op_caller = "//kernels/testing:portable_op_caller", ins
       srcs: the tests, `op_*_test.py`.
       op_caller: the shared library of //kernels/testing:op_caller and the kernels to test.
       instruction_set: str, as EXECUTORCH_INSTRUCTION_SET names it, for tests of another instruction set than the widest
-        one of the processor. The test of all files then runs a third of the methods; the tests of single files,
+        one of the processor. The test of all files then runs one method in six; the tests of single files,
         `op_*_<instruction set>_test`, run all methods.
       **kwargs: passed to py_tests.
     """
     if instruction_set:
         kwargs = {
             "env": {"EXECUTORCH_INSTRUCTION_SET": instruction_set},
-            "every": 3,
+            "every": 6,
             "suffix": "_{}_test".format(instruction_set),
             "target_compatible_with": compatible_with(instruction_set),
         } | kwargs

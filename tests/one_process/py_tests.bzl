@@ -13,7 +13,7 @@ def py_tests(name, srcs, suffix = "_test", every = 1, shard_count = None, size =
       srcs: the files, `*_test.py`, tests of absltest.
       suffix: what replaces `_test.py` in the names of the tests of single files.
       every: the test of all files runs one method in `every`.
-      shard_count: the number of processes of the test of all files.
+      shard_count: the number of processes of the test of all files. `<name>_sample` runs in one process.
       size: size of the test of all files. Tests of single files are medium.
       tags: tags of all tests.
       slow: whether `//...` omits the test of all files, too. //:slow then has the test.
@@ -41,7 +41,7 @@ def py_tests(name, srcs, suffix = "_test", every = 1, shard_count = None, size =
             srcs = srcs + [main],
             args = ["--every={}".format(methods)] + ["$(rootpath {})".format(src) for src in srcs],
             main = main,
-            shard_count = shard_count,
+            shard_count = None if methods > every else shard_count,
             tags = tags + (["manual", "slow"] if is_slow else []),
             **kwargs
         )
