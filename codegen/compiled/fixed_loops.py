@@ -35,6 +35,7 @@ _ACTIVATIONS = {
     "elu": "{b} * (x < 0 ? {a} * std::expm1(x) : x)",
     "gelu": "x * 0.5f * (1 + std::erf(x * 0.70710678f))",
     "gelu_tanh": "x * 0.5f * (1 + std::tanh(0.79788456f * (x + 0.044715f * x * x * x)))",
+    "hardshrink": "std::abs(x) <= {a} ? 0 : x",
     "hardsigmoid": "(x < -3 ? 0 : x > 3 ? 6 : x + 3) / 6",
     "hardswish": "x * (x < -3 ? 0 : x > 3 ? 6 : x + 3) / 6",
     "leaky_relu": "x < 0 ? x * {a} : x",
@@ -43,10 +44,12 @@ _ACTIVATIONS = {
     "sigmoid": "1 / (1 + std::exp(-x))",
     "silu": "x / (1 + std::exp(-x))",
     "softplus": "x * {a} > {b} ? x : std::log1p(std::exp(x * {a})) / {a}",
+    "softshrink": "x > {a} ? x - {a} : x + {a} < 0 ? x + {a} : x * 0",
     "softsign": "x / (1 + std::abs(x))",
     "swish": "x / (1 + std::exp(-x * {a}))",
     "tanh": "std::tanh(x)",
     "tanhshrink": "x - std::tanh(x)",
+    "threshold": "x <= {a} ? {b} : x",
 }
 # Elementwise functions of two floats.
 _BINARY = {

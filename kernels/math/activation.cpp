@@ -37,6 +37,11 @@ KERNELS_ALWAYS_INLINE inline T celu(T x, T alpha, T) {
 }
 
 template <typename T>
+KERNELS_ALWAYS_INLINE inline T hardshrink(T x, T lambda, T) {
+  return x >= -lambda && x <= lambda ? 0 : x;
+}
+
+template <typename T>
 KERNELS_ALWAYS_INLINE inline T hardsigmoid(T x, T, T) {
   return clamp<T>(x + 3, 0, 6) * static_cast<T>(1.0 / 6);
 }
@@ -76,6 +81,12 @@ KERNELS_ALWAYS_INLINE inline T softplus(T x, T beta, T threshold) {
   return scaled > threshold ? x : curved;
 }
 
+/// Zeros have the sign of the argument, as PyTorch's.
+template <typename T>
+KERNELS_ALWAYS_INLINE inline T softshrink(T x, T lambda, T) {
+  return x > lambda ? x - lambda : x < -lambda ? x + lambda : x * 0;
+}
+
 template <typename T>
 KERNELS_ALWAYS_INLINE inline T softsign(T x, T, T) {
   return x / (1 + std::abs(x));
@@ -94,6 +105,11 @@ KERNELS_ALWAYS_INLINE inline T tanh(T x, T, T) {
 template <typename T>
 KERNELS_ALWAYS_INLINE inline T tanhshrink(T x, T, T) {
   return x - math::tanh(x);
+}
+
+template <typename T>
+KERNELS_ALWAYS_INLINE inline T threshold(T x, T minimum, T value) {
+  return x <= minimum ? value : x;
 }
 
 /// An activation by a function of elements.
@@ -134,6 +150,7 @@ constexpr NamedActivation kActivations[] = {
     {"elu", &apply_wide<T, elu<T>>},
     {"gelu", &apply_array<T, math::gelu>},
     {"gelu_tanh", &apply_array<T, math::gelu_tanh>},
+    {"hardshrink", &apply_each<T, hardshrink<T>>},
     {"hardsigmoid", &apply_each<T, hardsigmoid<T>>},
     {"hardswish", &apply_each<T, hardswish<T>>},
     {"leaky_relu", &apply_each<T, leaky_relu<T>>},
@@ -143,10 +160,12 @@ constexpr NamedActivation kActivations[] = {
     {"sigmoid", &apply_wide<T, sigmoid<T>>},
     {"silu", &apply_array<T, math::silu>},
     {"softplus", &apply_wide<T, softplus<T>>},
+    {"softshrink", &apply_each<T, softshrink<T>>},
     {"softsign", &apply_each<T, softsign<T>>},
     {"swish", &apply_wide<T, swish<T>>},
     {"tanh", &apply_wide<T, tanh<T>>},
     {"tanhshrink", &apply_wide<T, tanhshrink<T>>},
+    {"threshold", &apply_each<T, threshold<T>>},
 };
 
 }  // namespace

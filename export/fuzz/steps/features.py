@@ -13,6 +13,7 @@ _NAMED = (
     *("F.hardsigmoid({})", "F.threshold({}, 0.0, 0.0)", "F.log_softmax({}, -1)", "torch.softmax({}, -1)", "F.selu({})"),
     *("torch.relu_({}.clone())", "torch.clamp({}, torch.tensor(-1.0), torch.tensor(1.0))", "F.softsign({})"),
     *("F.celu({}, 1.5)", "F.softplus({}, 2, 5)", "F.tanhshrink({})", "F.elu({}, 0.5)", "F.leaky_relu({}, -0.5)"),
+    *("F.hardshrink({}, 0.3)", "F.softshrink({}, 0.2)"),
     *("F.glu({}, -1)", "F.celu({})", "F.logsigmoid({})", "torch.erf({})", "torch.square({})", "{}.abs()", "-{}"),
 )
 _WRITTEN = (
@@ -26,6 +27,7 @@ _WRITTEN = (
     "{0} * torch.sigmoid(1.702 * {0})",
     "torch.maximum({0}, torch.zeros_like({0}))",
     "torch.where({0} > 0, {0}, 0.01 * {0})",
+    "F.prelu({0}, torch.full((1,), 0.2, dtype={0}.dtype))",
     "{0} * torch.tanh(F.softplus({0}))",
     "torch.exp({0}.clamp(max=2))",
     "{0} * 0.5 + 0.25",

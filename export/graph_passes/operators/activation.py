@@ -21,6 +21,7 @@ _FUNCTIONS: Mapping[str, Callable[[torch.Tensor, float, float], torch.Tensor]] =
     "elu": torch.ops.aten.elu,
     "gelu": lambda x, *_: functional.gelu(x),
     "gelu_tanh": lambda x, *_: functional.gelu(x, approximate="tanh"),
+    "hardshrink": lambda x, lambd, _: functional.hardshrink(x, lambd),
     "hardsigmoid": lambda x, *_: functional.hardsigmoid(x),
     "hardswish": lambda x, *_: functional.hardswish(x),
     "leaky_relu": lambda x, slope, _: functional.leaky_relu(x, slope),
@@ -30,10 +31,12 @@ _FUNCTIONS: Mapping[str, Callable[[torch.Tensor, float, float], torch.Tensor]] =
     "sigmoid": lambda x, *_: torch.sigmoid(x),
     "silu": lambda x, *_: functional.silu(x),
     "softplus": functional.softplus,
+    "softshrink": lambda x, lambd, _: functional.softshrink(x, lambd),
     "softsign": lambda x, *_: functional.softsign(x),
     "swish": lambda x, beta, _: x * torch.sigmoid(x * beta),
     "tanh": lambda x, *_: torch.tanh(x),
     "tanhshrink": lambda x, *_: functional.tanhshrink(x),
+    "threshold": functional.threshold,
 }
 
 

@@ -25,24 +25,29 @@ from export.graph_passes.calls import (
     DivScalar,
     DivTensor,
     Erf,
+    GtScalar,
     Hardsigmoid,
     Hardswish,
     Hardtanh,
+    LeScalar,
     LogSigmoid,
     Mish,
     MulScalar,
     MulTensor,
     PowTensorScalar,
     Sigmoid,
+    Sign,
     Softplus,
     SubTensor,
     Tanh,
+    Threshold,
     ToDimOrderCopy,
+    WhereSelf,
 )
 from export.graph_passes.graph_pass import Change, GraphPass, Stage
 
 # The functions that PyTorch has as one operator. ExecuTorch's lowering would decompose the operators.
-_NAMED = (Celu, Hardsigmoid, Hardswish, LogSigmoid, Mish, Softplus)
+_NAMED = (Celu, Hardsigmoid, Hardswish, LogSigmoid, Mish, Softplus, Threshold)
 
 
 def _rewrite(program: ExportedProgram, node: Node, call: Call[Node]) -> Change | None:
@@ -72,13 +77,17 @@ def _named(call: Call[Node]) -> Activation[Node] | None:
             return Activation(x, type(call).__name__.lower())
         case Celu(x, alpha):
             return with_numbers(x, "celu", alpha)
+        case Threshold(x, threshold, value):
+            return with_numbers(x, "threshold", threshold, value)
         case Softplus(x, beta, threshold):
             return with_numbers(x, "softplus", beta, threshold)
     return None
 
 
 def _written(program: ExportedProgram, node: Node) -> Activation[Node] | None:
-    """Returns the activation whose last call is a node, a product, quotient or difference; None for any other node."""
+    """Returns the activation whose last call is a node: a product, quotient, difference or choice. None otherwise."""
+    if choice := WhereSelf.of(node):
+        return _chosen(program, choice)
     if difference := SubTensor.of(node):
         tanh = Tanh.of(difference.other)
         is_tanhshrink = tanh is not None and tanh.input is difference.input and difference.alpha == 1
@@ -96,6 +105,34 @@ def _written(program: ExportedProgram, node: Node) -> Activation[Node] | None:
         if found is not None:
             return found
     return None
+
+
+def _chosen(program: ExportedProgram, choice: WhereSelf[Node]) -> Activation[Node] | None:
+    """Returns the activation that chooses between functions of x, as PyTorch decomposes it; None if it is none.
+
+    leaky_relu: where(x > 0, x, slope * x), also for PReLU with one slope
+    hardshrink: where(|x| <= lambd, 0, x)
+    softshrink: where(|x| > lambd, x - sign(x) * lambd, x * 0)
+    """
+    above, at_most = GtScalar.of(choice.condition), LeScalar.of(choice.condition)
+    limit = above or at_most
+    if limit is None or not _ends(choice.condition):
+        return None
+    size = Abs.of(limit.input)
+    if at_most:
+        is_hardshrink = size and size.input is choice.other and _number(program, choice.input) == 0
+        return with_numbers(choice.other, "hardshrink", at_most.other) if is_hardshrink else None
+    factor, nodes = _factors(program, choice.other)
+    if limit.input is choice.input and limit.other == 0 and nodes == [choice.input] and _ends(choice.other):
+        return Activation(choice.input, "leaky_relu", factor)
+    difference = SubTensor.of(choice.input)
+    if size is None or difference is None or (factor, nodes) != (0, [size.input]):
+        return None
+    lambd, signs = _factors(program, difference.other)
+    sign = Sign.of(signs[0]) if len(signs) == 1 else None
+    is_shrunk = difference.input is size.input and difference.alpha == 1 and sign and sign.input is size.input
+    is_softshrink = is_shrunk and isinstance(limit.other, float) and math.isclose(lambd, limit.other, rel_tol=1e-6)
+    return with_numbers(size.input, "softshrink", limit.other) if is_softshrink else None
 
 
 def _gated(program: ExportedProgram, factor: float, x: Node, gate: Node) -> Activation[Node] | None:
@@ -194,18 +231,23 @@ def _addends(node: Node | None) -> Iterator[tuple[Node, Node | float]]:
 def _number(program: ExportedProgram, value: Node | float) -> float | None:
     """Returns a number, the only element of a constant, or that of a converted constant; None for any other value."""
     copy = ToDimOrderCopy.of(value)
-    return graphs.number(program, copy.input if copy else value)
+    one = copy.input if copy else value
+    tensor = graphs.constant(program, one)
+    # A constant may have more dimensions than the activation's argument: the shape of the result then differs.
+    is_number = tensor is not None and tensor.numel() == 1 and not tensor.is_complex()
+    return tensor.item() if tensor is not None and is_number else graphs.number(program, one)
 
 
 PASS = GraphPass(
     "written_activations",
     Stage.LOWERED,
-    roots=(*_NAMED, DivScalar, DivTensor, MulScalar, MulTensor, SubTensor),
+    roots=(*_NAMED, DivScalar, DivTensor, MulScalar, MulTensor, SubTensor, WhereSelf),
     rewrite=_rewrite,
     reference=(
         "makes an activation that ExecuTorch decomposes (`hardswish`, `hardsigmoid`, `mish`, `softplus`, `celu`, "
-        "`logsigmoid`), or that a model writes as several calls (such as "
-        "`x * torch.sigmoid(x)` or `x * F.relu6(x + 3) / 6`), one call: `rules_executorch::activation.out`"
+        "`logsigmoid`, `hardshrink`, `softshrink`, `threshold`, `prelu` with one slope), or that a model writes as "
+        "several calls (such as `x * torch.sigmoid(x)` or `torch.where(x > 0, x, 0.1 * x)`), one call: "
+        "`rules_executorch::activation.out`"
     ),
     after=("constants", "quantized_tables"),
     preserved=tuple(one.overload() for one in _NAMED),

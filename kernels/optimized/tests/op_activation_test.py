@@ -22,6 +22,7 @@ _ACTIVATIONS = {
     "elu": (torch.ops.aten.elu, ((1.0, 1.0), (0.5, 2.0), (1.6732632423543772, 1.0507009873554805))),
     "gelu": (lambda x, *_: functional.gelu(x), _NONE),
     "gelu_tanh": (lambda x, *_: functional.gelu(x, approximate="tanh"), _NONE),
+    "hardshrink": (lambda x, lambd, _: functional.hardshrink(x, lambd), ((0.5, 0.0), (0.0, 0.0), (-1.0, 0.0))),
     "hardsigmoid": (lambda x, *_: functional.hardsigmoid(x), _NONE),
     "hardswish": (lambda x, *_: functional.hardswish(x), _NONE),
     "leaky_relu": (lambda x, slope, _: functional.leaky_relu(x, slope), ((0.01, 0.0), (-2.0, 0.0), (0.0, 0.0))),
@@ -30,10 +31,12 @@ _ACTIVATIONS = {
     "sigmoid": (lambda x, *_: torch.sigmoid(x), _NONE),
     "silu": (lambda x, *_: functional.silu(x), _NONE),
     "softplus": (functional.softplus, ((1.0, 20.0), (2.0, 5.0), (-1.0, 20.0))),
+    "softshrink": (lambda x, lambd, _: functional.softshrink(x, lambd), ((0.5, 0.0), (0.0, 0.0))),
     "softsign": (lambda x, *_: functional.softsign(x), _NONE),
     "swish": (lambda x, beta, _: x * torch.sigmoid(beta * x), ((1.702, 0.0), (-0.5, 0.0))),
     "tanh": (lambda x, *_: torch.tanh(x), _NONE),
     "tanhshrink": (lambda x, *_: functional.tanhshrink(x), _NONE),
+    "threshold": (functional.threshold, ((0.0, 0.0), (0.5, -2.0))),
 }
 _DTYPES = (torch.float32, torch.float64, torch.float16, torch.bfloat16)
 

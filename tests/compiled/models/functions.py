@@ -59,7 +59,10 @@ class Activations(nn.Module):
             functional.softplus(x),
             functional.softplus(x, 2, 3),
             functional.softsign(x),
+            functional.hardshrink(x),
+            functional.softshrink(x, 0.75),
             functional.tanhshrink(x),
+            functional.threshold(x, 1.5, -2.5),
             x * torch.sigmoid(1.702 * x),
         ]
 

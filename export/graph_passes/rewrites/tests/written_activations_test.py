@@ -19,7 +19,7 @@ def _source(activation: str) -> str:
 class WrittenActivationsTest(PassTestCase):
     def _check(self, activation: str, what: str, *others: str) -> None:
         with self.subTest(activation):
-            exported = self.export(_source(activation), ["written_activations"])
+            exported = self.export(_source(activation), ["constants", "written_activations"])
             self.assertEqual(self.calls(exported), [*others, _ACTIVATION_OUT])
             self.assertIn(f"{what} made one call", self.changes(exported, "written_activations"))
 
@@ -34,6 +34,9 @@ class WrittenActivationsTest(PassTestCase):
             ("F.celu(x, 1.5)", "celu"),
             ("F.logsigmoid(x)", "logsigmoid"),
             ("F.softsign(x)", "softsign"),
+            ("F.hardshrink(x)", "hardshrink"),
+            ("F.softshrink(x, 0.3)", "softshrink"),
+            ("F.threshold(x, 0.5, -1.0)", "threshold"),
             ("F.tanhshrink(x)", "tanhshrink"),
         ):
             self._check(activation, what)
@@ -54,11 +57,22 @@ class WrittenActivationsTest(PassTestCase):
             ("x * torch.tanh(F.softplus(x))", "mish"),
             ("x / (1 + x.abs())", "softsign"),
             ("x - torch.tanh(x)", "tanhshrink"),
+            ("torch.where(x > 0, x, 0.1 * x)", "leaky_relu"),
+            ("torch.where(x > 0, x, x / 8)", "leaky_relu"),
             (_GELU, "gelu_tanh"),
             ("0.5 * x * (1.0 + torch.erf(x / math.sqrt(2.0)))", "gelu"),
             ("x * 0.5 * (1.0 + torch.erf(x * 0.7071067811865475))", "gelu"),
         ):
             self._check(activation, what)
+
+    def test_prelu(self) -> None:
+        """PReLU of one slope is a leaky ReLU; a PReLU with a slope for each channel stays as it is."""
+        of_channels = ["aten::gt.Scalar_out", "aten::mul.out", "aten::where.self_out"]
+        for slopes, calls in ((1, [_ACTIVATION_OUT]), (4, of_channels)):
+            layer = f"self.layer = torch.nn.PReLU({slopes})"
+            source = model_file("return self.layer(x)", "torch.randn(2, 4, 5, 3) * 4", init=layer)
+            exported = self.export(source, ["constants", "written_activations"])
+            self.assertEqual(self.calls(exported), calls)
 
     def test_of_what_is_a_product(self) -> None:
         """The argument's own factors are no factors of the activation."""
@@ -81,6 +95,20 @@ class WrittenActivationsTest(PassTestCase):
             "z / (1 + x.abs())",
             "x / (1 + x)",
             _GELU.replace("3.0", "2.0"),
+            "torch.where(x > 1, x, 0.1 * x)",
+            "torch.where(x >= 0, x, -0.1 * x)",
+            "torch.where(z > 0, x, 0.1 * x)",
+            "torch.where(x > 0, x, 0.1 * z)",
+            "torch.where(x > 0, z, 0.1 * x)",
+            "torch.where(x > 0, x, x)",
+            "torch.where(x.abs() <= 0.5, 1.0, x)",
+            "torch.where(x.abs() <= 0.5, 0.0, z)",
+            "torch.where(x <= 0.5, 0.0, x)",
+            "torch.where(x.abs() > 0.5, x - x.sign() * 0.25, x * 0)",
+            "torch.where(x.abs() > 0.5, x - x.sign() * 0.5, x * 0.25)",
+            "torch.where(x.abs() > 0.5, x - z.sign() * 0.5, x * 0)",
+            "torch.where(z.abs() > 0.5, x - x.sign() * 0.5, x * 0)",
+            "torch.where(x[:1] > 0, x[:1], 0.1 * x)",
             "0.5 * x * (1.0 + torch.erf(x / 1.5))",
             "0.4 * x * (1.0 + torch.erf(x / math.sqrt(2.0)))",
         ):
