@@ -51,7 +51,7 @@ class SlowTestsTest(absltest.TestCase):
     def test_what_ci_runs(self) -> None:
         script = Path(".ci/run").read_text()
         self.assertIn("\nrun_tests //... //:quick\n", script)
-        self.assertIn("'tests(//:slow)'", script)
+        self.assertIn("query --noshow_progress 'tests(//:slow)'", script)
 
 
 if __name__ == "__main__":

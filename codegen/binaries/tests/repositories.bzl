@@ -7,7 +7,7 @@ load("//third_party:debian_packages.bzl", "extract_debian_packages")
 NO_LLVM_ERR = """could not install llvm-nm: {found}.
 
 Likely cause: this machine is not Debian or Ubuntu, or reaches no package mirror.
-Fix: skip the tests that need llvm-nm: bazel test -- //... -//codegen/binaries/tests:macos_and_windows_test \
+Fix: skip the tests that need llvm-nm: bazel test -- //:slow -//codegen/binaries/tests:macos_and_windows_test \
 -//tests/compiled:android_test -//tests/compiled:ios_test -//tests/compiled:macos_test"""
 
 _LAUNCHER = """\

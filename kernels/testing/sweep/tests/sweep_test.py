@@ -17,7 +17,7 @@ from kernels.testing.sweep.sweep import Extent, Sweep
 _SEED = int(os.environ.get("KERNEL_SWEEP_SEED", "0"))
 _INSTRUCTION_SET = os.environ.get("EXECUTORCH_INSTRUCTION_SET")
 _OPERATORS = read_operators(os.environ["KERNEL_YAMLS"].split())
-_SAMPLE = random.Random(_SEED).sample(_OPERATORS, 20)
+_SAMPLE = random.Random(_SEED).sample(_OPERATORS, 10)
 _EXTENT = Extent(_SEED, dtypes=16, calls=3, variations=20)
 
 
