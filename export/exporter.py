@@ -18,10 +18,10 @@ from export.lower.program import Program
 from export.patches import (
     bounded_unique,
     converting_copies,
+    dim_orders,
     patch,
     spaced_defaults,
     unknown_strides,
-    volume_orders,
 )
 from export.process import phases
 from export.user import model_file, samples
@@ -98,7 +98,7 @@ def export(
         unknown_strides.compared(),
         bounded_unique.bounded(),
         converting_copies.kept(),
-        volume_orders.known(),
+        dim_orders.known(),
         eager.followed() if with_eager_values else contextlib.nullcontext(),
     ):
         built = program.build(

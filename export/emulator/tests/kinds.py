@@ -481,6 +481,20 @@ def _padded_attention() -> dict[str, Kind]:
     }
 
 
+def _by_columns() -> dict[str, Kind]:
+    """Results of linear algebra, whose columns are in a row, in another dtype."""
+    return {
+        "a conversion of inverses": Kind(
+            "y = torch.linalg.inv(x0.double()).float()\nreturn y @ x1, y * x1, y.flatten(), y.sum(1)",
+            ("torch.randn(2, 3, 3) + 4 * torch.eye(3)", "torch.randn(2, 3, 3)"),
+        ),
+        "conversions of factors": Kind(
+            "q, r = torch.linalg.qr(x0)\nreturn q.to(torch.float64), r.half(), (r * 100).int() + 1",
+            ("torch.randn(2, 4, 3)",),
+        ),
+    }
+
+
 KINDS = {
     **_views_of_channels_last(),
     **_one_channel_or_pixel(),
@@ -491,4 +505,5 @@ KINDS = {
     **_copies_into_buffers(),
     **_numbers(),
     **_padded_attention(),
+    **_by_columns(),
 }

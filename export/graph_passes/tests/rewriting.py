@@ -21,7 +21,7 @@ from export.graph_passes.graph_pass import Change, GraphPass, Stage
 from export.graph_passes.operators import registration
 from export.graph_passes.tests import own_operators
 from export.lower import repeated_work
-from export.patches import volume_orders
+from export.patches import dim_orders
 
 Inputs = tuple[Any, ...]
 
@@ -58,7 +58,7 @@ class Rewritten:
     edge: EdgeProgramManager | None = None
     changes: dict[str, list[Change]] = field(default_factory=dict)
 
-    @volume_orders.known()
+    @dim_orders.known()
     def run(self, inputs: Inputs) -> list[Any]:
         """What the graph gives.
 
@@ -67,7 +67,7 @@ class Rewritten:
         """
         return run_program(self.program, pytree.tree_leaves(inputs), initial_state(self.program))
 
-    @volume_orders.known()
+    @dim_orders.known()
     def emit(self) -> bytes:
         """The program in a file."""
         assert self.edge is not None
