@@ -9,9 +9,11 @@ import ast
 import collections
 import contextlib
 import copy
+import copyreg
 import enum
 import functools
 import inspect
+import threading
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -30,6 +32,8 @@ _SCALARS = (bool, int, float, complex, str, bytes, type(None))
 # Compared by identity, although they have attributes. The nodes of a graph have fake tensors, which nothing can copy.
 _OPAQUE = (type, FunctionType, MethodType, ModuleType, enum.Enum, torch.fx.Graph)
 _SEQUENCES = (list, tuple, set, frozenset, collections.deque)
+# Shared by copies, since they have no state of a model. Python itself refuses to copy them.
+_SHARED = (ModuleType, staticmethod, type(threading.Lock()), type(threading.RLock()))
 # The largest number of objects to read behind an attribute, such as a vocabulary.
 _MOST_OBJECTS = 20_000
 
@@ -38,6 +42,10 @@ _CHANGING = {
     *("add", "append", "appendleft", "clear", "discard", "extend", "extendleft", "insert", "pop", "popitem", "popleft"),
     *("remove", "reverse", "rotate", "setdefault", "sort", "update"),
 }
+
+for _kind in _SHARED:
+    # A name in place of instructions: the copy is the object itself.
+    copyreg.pickle(_kind, lambda one: type(one).__name__)
 
 
 @dataclass(frozen=True, order=True)

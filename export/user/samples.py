@@ -128,7 +128,7 @@ def _not_copied(method: Method, error: BaseException) -> InputError:
         cause = "the memory does not suffice for a second copy of the buffers. Parameters are not copied."
         fix = "make parameters of large buffers that no run changes, or export on a machine with more memory."
     elif isinstance(error, TypeError) and _NOT_PICKLED.search(text):
-        cause = f"{holder} has an object that Python cannot copy, such as a lock, an open file or a generator."
+        cause = f"{holder} has an object that Python cannot copy, such as an open file or a generator."
         fix = "create the object in forward(), or give its class a __deepcopy__(self, memo) that returns self."
     else:
         cause = f"the class of an object in {holder} has its own way to make copies, which raised."
