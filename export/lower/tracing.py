@@ -25,6 +25,14 @@ _OPEN_SIZES = re.compile(r"Constraints violated|dynamic_shapes|specialized value
 # For messages of torch.export: the likely cause and the fix.
 _HINTS = (
     (
+        re.compile(r"Could not extract specialized integer"),
+        "Python's `int()` takes a value of a tensor, often for a size, as in int(index.max()) + 1. The export does not"
+        " know the value.",
+        "give the number where the function that is called has an argument for it, such as num_classes of one_hot, or"
+        " dim_size, size, num_nodes or batch_size in torch_geometric. In code of your own, write n = x.item() for int(x),"
+        " and torch._check(n <= BOUND) if n is a size.",
+    ),
+    (
         re.compile(r"data-dependent|GuardOnDataDependent|unbacked", re.I),
         "Python's `if`, `int()` or a shape depends on the values of a tensor, which an exported graph cannot follow.",
         "choose with torch.where or torch.cond; index with a tensor of one dimension, as in x[i.reshape(1)]; say with"

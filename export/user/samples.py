@@ -37,6 +37,16 @@ _FLAG = TensorLayout(scalar_type_enum(torch.bool), [1], [0])
 _NOT_PICKLED = re.compile(r"cannot pickle|can't pickle", re.I)
 _NO_MEMORY = re.compile(r"can't allocate memory|not enough memory", re.I)
 
+# The fixes for values that a program cannot represent.
+_FIX = (
+    "use such values in forward(). Tuples, named tuples, lists and dicts of such values are fine, and so are classes"
+    " registered with torch.export.register_dataclass."
+)
+_COMPLEX_FIX = (
+    "return torch.view_as_real(y) in place of a complex y, and begin with torch.view_as_complex(x) for an input x whose"
+    " last dimension has the real and the imaginary part. Inside forward(), values may be complex."
+)
+
 
 @dataclass(frozen=True)
 class Value:
@@ -184,7 +194,8 @@ def _value(method: Method, what: str, leaf: Any, *, is_input: bool = False) -> V
     if not isinstance(leaf, torch.Tensor):
         raise _unsupported(method, f"{what} is {describe(leaf)}")
     if not is_storable(leaf):
-        raise _unsupported(method, f"{what} is a {leaf.device.type} tensor of dtype {leaf.dtype}, layout {leaf.layout}")
+        found = f"{what} is a {leaf.device.type} tensor of dtype {leaf.dtype}, layout {leaf.layout}"
+        raise _unsupported(method, found, _COMPLEX_FIX if leaf.is_complex() else _FIX)
     return stored(leaf)
 
 
@@ -210,14 +221,13 @@ def tensor(value: Value) -> torch.Tensor:
     return flat.reshape(sizes).permute([order.index(dim) for dim in range(len(order))])
 
 
-def _unsupported(method: Method, found: str) -> InputError:
+def _unsupported(method: Method, found: str, fix: str = _FIX) -> InputError:
     return InputError(
         Finding(
             method.at,
             found,
             "a program takes and gives dense CPU tensors (no complex ones, and no uint64), bool, int, float and None.",
-            "use such values in forward(). Tuples, named tuples, lists and dicts of such values are fine, and so are"
-            " classes registered with torch.export.register_dataclass.",
+            fix,
             id="unsupported-value",
         )
     )

@@ -22,6 +22,12 @@ class ErrorTest(ErrorCase):
         source = model_file("def forward(self, x):\n    return x if x.sum() > 0 else -x", "(torch.ones(3),)")
         self.assert_raised(source, 5, "torch.export of forward()", "data-dependent", "torch.where")
 
+    def test_integers_of_values(self) -> None:
+        for classes, given in (("torch.nn.functional.one_hot(i)", "num_classes"), ("x[: int(i.max())]", "n = x.item()")):
+            forward = f"def forward(self, x, i): return {classes} * 2"
+            source = model_file(forward, "(torch.ones(3), torch.tensor([0, 2]))")
+            self.assert_raised(source, 4, "`int()` takes a value of a tensor", given)
+
     def test_packed_sequence(self) -> None:
         packed = "torch.nn.utils.rnn.pack_padded_sequence(x, lengths)"
         for states in ("", ", torch.zeros(1, 2, 4)"):

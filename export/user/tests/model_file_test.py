@@ -130,8 +130,9 @@ class ErrorTest(ErrorCase):
         self.assert_error(source, "unsupported-value model.py:5:1")
 
     def test_complex(self) -> None:
-        source = model_file("def forward(self, x): return x.abs()", "(torch.ones(1, dtype=torch.cfloat),)")
-        self.assert_error(source, "unsupported-value model.py:5:1")
+        for forward, x in (("x.abs()", "torch.ones(1, dtype=torch.cfloat)"), ("torch.fft.rfft(x)", "torch.ones(4)")):
+            source = model_file(f"def forward(self, x): return {forward}", f"({x},)")
+            self.assert_error(source, "unsupported-value model.py:5:1")
 
     def test_torchscript(self) -> None:
         for make in ("torch.jit.script(torch.nn.ReLU())", "torch.jit.trace(torch.nn.ReLU(), torch.ones(2))"):
