@@ -69,8 +69,8 @@ void exchange_rows(const Matrix<T>& b, const int32_t* pivots, int64_t stride, in
 }
 
 /// Solves `a x = b` with the factors of `a`, or `a^T x = b` if `transposed`. `b` becomes `x`.
-template <typename T>
-void solve_factored(const Matrix<T>& lu, const int32_t* pivots, int64_t stride, bool transposed, const Matrix<T>& b) {
+template <typename A, typename T>
+void solve_factored(const Matrix<A>& lu, const int32_t* pivots, int64_t stride, bool transposed, const Matrix<T>& b) {
   if (transposed) {
     solve_triangular(lu.transposed(), b, /*upper=*/false, /*unit=*/false);
     solve_triangular(lu.transposed(), b, /*upper=*/true, /*unit=*/true);

@@ -43,6 +43,19 @@ struct LuFactors {
   }
 };
 
+/// Whether a tensor has, for each of the square matrices `factors`, row numbers from 1 on, as `factor_lu` writes them.
+bool are_pivots(const Tensor& pivots, const Tensor& factors) {
+  ET_LOG_AND_RETURN_IF_FALSE(pivots.scalar_type() == ScalarType::Int && pivots.dim() == factors.dim() - 1);
+  for (ssize_t d = 0; d < pivots.dim(); ++d) {
+    ET_LOG_AND_RETURN_IF_FALSE(pivots.size(d) == factors.size(d));
+  }
+  const int32_t* const rows = pivots.const_data_ptr<int32_t>();
+  const int64_t n = factors.size(factors.dim() - 1);
+  ET_CHECK_OR_RETURN_FALSE(std::all_of(rows, rows + pivots.numel(), [n](int32_t row) { return row >= 1 && row <= n; }),
+                           "a pivot is not the number of a row");
+  return true;
+}
+
 }  // namespace
 
 std::tuple<Tensor&, Tensor&, Tensor&> linalg_lu_factor_ex_out(KernelRuntimeContext& ctx, const Tensor& in, bool pivot,
@@ -177,14 +190,46 @@ std::tuple<Tensor&, Tensor&, Tensor&, Tensor&> linalg_solve_ex_out(KernelRuntime
     for (int64_t batch = 0; batch < matrix_count(shape); ++batch) {
       const Matrix<CTYPE> x = matrix_of<CTYPE>(target, batch);
       copy_matrix(matrix_of<CTYPE>(sides, batch), x);
-      const Matrix<const CTYPE> of_batch = matrix_of<CTYPE>(all_factors, batch);
-      const Matrix<CTYPE> solved{const_cast<CTYPE*>(of_batch.data), n, n, of_batch.row_stride, of_batch.column_stride};
-      solve_factored(solved, batch_element<const int32_t>(all_pivots, batch, 2), lu.pivot_stride(), !left,
-                     left ? x : x.transposed());
+      solve_factored(matrix_of<CTYPE>(all_factors, batch), batch_element<const int32_t>(all_pivots, batch, 2),
+                     lu.pivot_stride(), !left, left ? x : x.transposed());
     }
   });
   ET_KERNEL_CHECK_MSG(ctx, !check_errors || !is_singular, InvalidArgument, results, "a matrix is singular");
   return results;
+}
+
+Tensor& linalg_lu_solve_out(KernelRuntimeContext& ctx, const Tensor& factors, const Tensor& pivots,
+                            const Tensor& right_side, bool left, bool adjoint, Tensor& out) {
+  ET_DEFINE_OPERATOR_NAME(op_name, "linalg_lu_solve.out");
+
+  // Check
+  ET_KERNEL_CHECK(ctx, has_square_matrices(factors) && has_matrices(right_side), InvalidArgument, out);
+  ET_KERNEL_CHECK(ctx, tensors_have_same_dtype(factors, right_side, out), InvalidArgument, out);
+  ET_KERNEL_CHECK(ctx, are_pivots(pivots, factors), InvalidArgument, out);
+  const int64_t n = factors.size(factors.dim() - 1);
+  ET_KERNEL_CHECK(ctx, right_side.size(right_side.dim() - (left ? 2 : 1)) == n, InvalidArgument, out);
+  StridedShape shape;
+  ET_KERNEL_CHECK(ctx, broadcast_batches(ConstStridedView(factors), ConstStridedView(right_side), shape),
+                  InvalidArgument, out);
+
+  // Resize
+  ET_KERNEL_CHECK(ctx, resize_to_batch(out, shape, {shape.sizes[shape.rank - 2], shape.sizes[shape.rank - 1]}),
+                  InvalidArgument, out);
+
+  // Compute
+  ET_SWITCH_FLOAT_TYPES(factors.scalar_type(), ctx, op_name, CTYPE, [&] {
+    const ConstStridedView sides = with_batch_of(ConstStridedView(right_side), shape);
+    const ConstStridedView all_factors = with_batch_of(ConstStridedView(factors), shape);
+    const ConstStridedView all_pivots = with_batch_of(ConstStridedView(pivots).unsqueeze(pivots.dim()), shape);
+    for (int64_t batch = 0; batch < matrix_count(shape); ++batch) {
+      const Matrix<CTYPE> x = matrix_of<CTYPE>(StridedView(out), batch);
+      copy_matrix(matrix_of<CTYPE>(sides, batch), x);
+      // x a = b is a^T x^T = b^T.
+      solve_factored(matrix_of<CTYPE>(all_factors, batch), batch_element<const int32_t>(all_pivots, batch, 2),
+                     all_pivots.strides[all_pivots.rank - 2], adjoint == left, left ? x : x.transposed());
+    }
+  });
+  return out;
 }
 
 std::tuple<Tensor&, Tensor&, Tensor&> linalg_det_out(KernelRuntimeContext& ctx, const Tensor& in, Tensor& result,

@@ -114,7 +114,7 @@ OPERATOR_FILES = {
     "op_linalg_cholesky_ex": operator_file(["aten::cholesky.out", "aten::linalg_cholesky_ex.L"], ["linalg", "tensors"]),
     "op_linalg_eigh": operator_file(["aten::_linalg_eigh.eigenvalues"], ["linalg", "tensors"]),
     "op_linalg_inv_ex": operator_file(["aten::linalg_inv_ex.inverse"], ["linalg", "tensors"]),
-    "op_linalg_lu": operator_file(["aten::_linalg_det.result", "aten::_linalg_slogdet.sign", "aten::_linalg_solve_ex.result", "aten::linalg_lu.out", "aten::linalg_lu_factor_ex.out"], ["linalg", "tensors"]),
+    "op_linalg_lu": operator_file(["aten::_linalg_det.result", "aten::_linalg_slogdet.sign", "aten::_linalg_solve_ex.result", "aten::linalg_lu.out", "aten::linalg_lu_factor_ex.out", "aten::linalg_lu_solve.out"], ["linalg", "tensors"]),
     "op_linalg_matrix_exp": operator_file(["aten::linalg_matrix_exp.out"], ["linalg", "tensors"]),
     "op_linalg_qr": operator_file(["aten::linalg_qr.out"], ["linalg", "tensors"]),
     "op_linalg_solve_triangular": operator_file(["aten::cholesky_solve.out", "aten::linalg_solve_triangular.out"], ["linalg", "tensors"]),

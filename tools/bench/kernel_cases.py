@@ -235,6 +235,7 @@ _ARGUMENTS: Mapping[str, tuple[Any, ...]] = {
     "linalg_inv_ex.inverse": (_SMALL_MATRICES,),
     "linalg_lu.out": (_SMALL_MATRICES,),
     "linalg_lu_factor_ex.out": (_SMALL_MATRICES,),
+    "linalg_lu_solve.out": (_SMALL_MATRICES, Values((256, 32), torch.int32, 1, 33), _SMALL_MATRICES),
     "linalg_matrix_exp.out": (_SMALL_MATRICES,),
     "linalg_qr.out": (_SMALL_MATRICES,),
     "linalg_solve_triangular.out": (_SMALL_MATRICES, _SMALL_MATRICES),

@@ -192,6 +192,8 @@ _OTHERS: tuple[tuple[OpOverload, tuple[Any, ...], dict[str, Any]], ...] = (
     (_aten.bmm.default, (_SQUARE[None], _SQUARE[None]), {}),
     (_aten.cholesky_solve.default, (_SQUARE, _POSITIVE), {}),
     (_aten.linalg_cross.default, (_X[:, :3], _X[:, :3]), {}),
+    (_aten.linalg_lu_solve.default, (*torch.linalg.lu_factor(_SQUARE), _SQUARE), {}),
+    (_aten.lu_solve.default, (_SQUARE, *torch.linalg.lu_factor(_SQUARE)), {}),
     (_aten.linalg_lstsq.default, (_SQUARE, _SQUARE), {}),
     (_aten.linalg_matrix_norm.default, (_SQUARE, 2), {}),
     (_aten.linalg_matrix_power.default, (_SQUARE, 3), {}),

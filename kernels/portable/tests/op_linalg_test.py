@@ -113,6 +113,27 @@ class OpLinalgTest(op_tester.OpTest):
         outs = [torch.empty(2, 2), torch.empty(2, dtype=torch.int32), torch.empty((), dtype=torch.int32)]
         tester.check_rejected(torch.zeros(2, 2), check_errors=True, outs=outs)
 
+    def test_lu_solve(self) -> None:
+        solve = self.op("aten::linalg_lu_solve.out")
+        for dtype, batch, n in itertools.product(DTYPES, BATCHES, SIZES):
+            factors, pivots = torch.linalg.lu_factor(matrices(batch, n, n, dtype))
+            for left, adjoint in itertools.product((True, False), repeat=2):
+                b = matrices(batch, n, 4, dtype) if left else matrices(batch, 4, n, dtype)
+                for x in (factors.contiguous(), column_major(factors)):
+                    solve.check(x, pivots, b, left=left, adjoint=adjoint, rounding=op_tester.Rounding.SUM)
+        factors, pivots = torch.linalg.lu_factor(matrices((3,), 4, 4, torch.float32))
+        factors = factors.contiguous()
+        for shape in ((2, 1, 4, 2), (3, 4, 2), (4, 2), (4,), (3, 2), (2, 4, 2)):
+            solve.judge(factors, pivots, torch.ones(shape), rounding=op_tester.Rounding.SUM)
+        b = torch.ones(3, 4, 2)
+        solve.judge(factors, pivots[0], b)
+        solve.judge(factors, pivots.long(), b)
+        solve.judge(factors, pivots, b.double())
+        for row in (0, 5, -1):
+            wrong = pivots.clone()
+            wrong[1, 2] = row
+            solve.check_rejected(factors, wrong, b, outs=[torch.empty(3, 4, 2)])
+
     def test_cholesky(self) -> None:
         for name in ("aten::linalg_cholesky_ex.L", "aten::cholesky.out"):
             tester = self.op(name)

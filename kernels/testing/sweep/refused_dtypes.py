@@ -193,6 +193,7 @@ COMPLEX_IN_FURTHER = (
     "aten::linalg_inv_ex.inverse",
     "aten::linalg_lu.out",
     "aten::linalg_lu_factor_ex.out",
+    "aten::linalg_lu_solve.out",
     "aten::linalg_matrix_exp.out",
     "aten::linalg_qr.out",
     "aten::linalg_solve_triangular.out",
