@@ -214,6 +214,13 @@ def _embedding_bag_forward_only(*args: Any) -> tuple[Tensor, ...]:
     return result
 
 
+def _empty(size: Sequence[Any], *, memory_format: torch.memory_format | None = None, **options: Any) -> Tensor | Any:
+    if all(isinstance(one, int) for one in size):
+        return NotImplemented
+    # ExecuTorch's operator of tensors without values takes numbers: each open size would become that of the example.
+    return torch.zeros(size, **options).contiguous(memory_format=memory_format or torch.contiguous_format)
+
+
 def _empty_permuted(size: Sequence[int], physical_layout: Sequence[int], **options: Any) -> Tensor:
     order = [*physical_layout]
     memory = torch.empty([size[dim] for dim in order], **options)
@@ -246,6 +253,7 @@ DECOMPOSITIONS: Mapping[OpOverload, Callable[..., Any]] = {
     _aten.copysign.Tensor: _copysign,
     _aten.diagonal_scatter.default: _diagonal_scatter,
     _aten.dist.default: decomposition_table[_aten.dist.default],
+    _aten.empty.memory_format: _empty,
     _aten.empty_permuted.default: _empty_permuted,
     _aten.empty_strided.default: _empty_strided,
     _aten.exp2.default: _exp2,

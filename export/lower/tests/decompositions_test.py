@@ -57,6 +57,12 @@ class _Copysign(torch.nn.Module):
         return torch.copysign(one, other)
 
 
+class _Empty(torch.nn.Module):
+    def forward(self, x: Tensor) -> tuple[Tensor, ...]:
+        last = torch.empty(x.shape, dtype=torch.float16, memory_format=torch.channels_last)
+        return torch.empty_like(x), last, x.new_empty(3, 2)
+
+
 class DecompositionsTest(absltest.TestCase):
     tested: ClassVar[set[OpOverload]] = set()
 
@@ -278,6 +284,19 @@ class DecompositionsTest(absltest.TestCase):
     def test_training_keeps_the_operator(self) -> None:
         x = torch.ones(2)
         self.assertIs(DECOMPOSITIONS[_aten.rrelu_with_noise_functional.default](x, x, 0.1, 0.2, True), NotImplemented)
+
+    def test_memory_of_open_sizes(self) -> None:
+        self.tested.add(_aten.empty.memory_format)
+        x = torch.ones(3, 4, 2, 2)
+        exported = torch.export.export(_Empty(), (x,), dynamic_shapes=({0: torch.export.Dim("n", max=9)},))
+        with more_decompositions.added(DECOMPOSITIONS):
+            edge = repeated_work.to_edge({"forward": exported}, EdgeCompileConfig(_check_ir_validity=False))
+        lowered = edge.exported_program()
+        plain, last, known = (node.meta["val"] for node in lowered.graph.output_node().all_input_nodes)
+        self.assertEqual([isinstance(one.shape[0], torch.SymInt) for one in (plain, last, known)], [True, True, False])
+        self.assertEqual((last.dtype, last.dim_order()), (torch.float16, (0, 2, 3, 1)))
+        calls = [str(node.target) for node in lowered.graph.nodes if "empty" in str(node.target)]
+        self.assertEqual(len(calls), 1, calls)
 
     def test_lowering_uses_the_table(self) -> None:
         x = torch.ones(2)
