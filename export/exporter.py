@@ -17,6 +17,7 @@ from export.lower import lowering, program, repeated_work
 from export.lower.program import Program
 from export.patches import (
     bounded_unique,
+    buffer_assignments,
     converting_copies,
     dim_orders,
     patch,
@@ -97,6 +98,7 @@ def export(
         spaced_defaults.parsed(),
         unknown_strides.compared(),
         bounded_unique.bounded(),
+        buffer_assignments.copied(),
         converting_copies.kept(),
         dim_orders.known(),
         eager.followed() if with_eager_values else contextlib.nullcontext(),

@@ -44,11 +44,6 @@ _HINTS = (
         "follow the suggested fixes above, or make that dimension static.",
     ),
     (
-        re.compile(r"Node copy__default of type call_function is missing nn_module_stack"),
-        "a buffer is assigned from another buffer or an input, as by `self.state = self.initial`.",
-        "copy the elements: self.state.copy_(self.initial).",
-    ),
-    (
         re.compile(r"fake tensor in the exported program constant|functorch tensor|doesn't have storage"),
         "forward() computes gradients, as by torch.autograd.grad or torch.func, or writes to `.data` of a tensor.",
         "compute gradients by a formula; write to the tensor itself, as by self.weight.copy_(...).",
@@ -172,13 +167,27 @@ def _trace(method: Method, *, strict: bool) -> torch.export.ExportedProgram:
     example = method.example.separate()
     # With preserved metadata, nodes in branches and loops also have stack traces.
     with torch.no_grad(), fx_traceback.preserve_node_meta():
-        return torch.export.export(
+        exported = torch.export.export(
             method.module,
             example.args,
             dict(example.kwargs),
             dynamic_shapes=method.dynamic_shapes,
             strict=strict,
         )
+    _restore_users(exported.graph_module)
+    return exported
+
+
+def _restore_users(module: torch.fx.GraphModule) -> None:
+    """Makes each node a user of its arguments.
+
+    Where torch.autocast or torch.enable_grad begins, PyTorch 2.13 forgets who else uses the value that goes in: the
+    function `node_inline_` clears the users. A graph pass would take this value for a value with one user.
+    """
+    for one in module.modules():
+        for node in one.graph.nodes if isinstance(one, torch.fx.GraphModule) else ():
+            for argument in node.all_input_nodes:
+                argument.users.setdefault(node)
 
 
 def _written_constants(exported: torch.export.ExportedProgram) -> list[str]:

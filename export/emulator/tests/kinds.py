@@ -220,6 +220,25 @@ def _state() -> dict[str, Kind]:
         "a buffer assigned from a view of a buffer": Kind(
             "y = self.s + x0\nself.s = self.p.view(1, 2)[0]\nself.p = self.p + 1\nreturn y", x, f"{p}\n{s}"
         ),
+        "an assigned buffer of a submodule": Kind(
+            "y = self.m.s + x0\nself.m.s = y * 2\nreturn y",
+            x,
+            'self.m = nn.Module()\nself.m.register_buffer("s", torch.zeros(2))',
+        ),
+        "a view assigned to a buffer of a submodule": Kind(
+            "y = torch.cat([self.m[0].s, x0])\nself.m[0].s = y[-2:]\nreturn y * 2",
+            x,
+            'self.m = nn.ModuleList([nn.Module()])\nself.m[0].register_buffer("s", torch.zeros(2))',
+        ),
+        "an assigned buffer after one without a value": Kind(
+            "y = self.s + x0\nself.s = y * 2\nreturn y - self.p", x, f'self.register_buffer("n", None)\n{s}\n{p}'
+        ),
+        "a swap by assignments": Kind("y = self.s - x0\nself.s, self.p = self.p, self.s\nreturn y", x, f"{p}\n{s}"),
+        "buffers assigned from an input and a parameter": Kind(
+            "y = self.s + x0 * self.p\nself.s = x0\nself.p = self.w\nreturn y",
+            x,
+            f"{p}\n{s}\nself.w = nn.Parameter(torch.ones(2))",
+        ),
         "the old value": Kind("y = self.s.clone()\nself.s.copy_(x0)\nreturn y", x, s),
         "the old value's view": Kind("y = self.s.clone().view(2, 1)\nself.s.add_(x0)\nreturn y", x, s),
         "the new value": Kind("self.s.add_(x0)\nreturn self.s, self.s.view(2, 1)", x, s),
@@ -417,6 +436,11 @@ def _writes() -> dict[str, Kind]:
         "a write to overlapping rows": Kind(
             "y = x0.flatten() * 1\ny.as_strided((3, 2), (4, 1), 1).mul_(2)\nreturn y + 1", x[:1]
         ),
+        "a write to memory of an open size": Kind(
+            "n = torch.nonzero(x0)[:, 0]\ntorch._check(n.shape[0] <= 5)\n"
+            "y = n.new_empty(n.shape[0] + 1)\ny[0] = 7\ny[1:] = n\nreturn y",
+            ("torch.tensor([1.0, 0.0, 2.0, 0.0, 3.0])",),
+        ),
         "a write of a buffer's view": Kind(
             "self.g.view(24).index_copy_(0, x1, x2)\nreturn self.g + 1, self.g.view(6, 4) * 2",
             x,
@@ -481,6 +505,20 @@ def _padded_attention() -> dict[str, Kind]:
     }
 
 
+def _regions() -> dict[str, Kind]:
+    """Values before a region of another mode. PyTorch forgets their users."""
+    before = "y = self.layer(x0)\nn = y[:, 1:].shape[1]\nself.last.copy_(y)\n"
+    layers = 'self.layer = nn.Linear(4, 4)\nself.register_buffer("last", torch.ones(3, 4))'
+    return {
+        f"a value before {region}": Kind(
+            f"{before}with torch.{region}:\n    z = torch.relu(y) * n\nreturn self.layer(z) + self.last",
+            ("torch.randn(3, 4)",),
+            layers,
+        )
+        for region in ('autocast("cuda", enabled=False)', "enable_grad()")
+    }
+
+
 def _by_columns() -> dict[str, Kind]:
     """Results of linear algebra, whose columns are in a row, in another dtype."""
     return {
@@ -506,4 +544,5 @@ KINDS = {
     **_numbers(),
     **_padded_attention(),
     **_by_columns(),
+    **_regions(),
 }

@@ -19,7 +19,7 @@ from export.exporter import export
 from export.graph_passes.aliases import Aliases
 from export.lower import whole_numbers
 from export.memory import assigned_buffers, layouts, separate_values, writes
-from export.patches import converting_copies
+from export.patches import buffer_assignments, converting_copies
 
 
 def _nothing(*_: Any) -> None:
@@ -66,6 +66,12 @@ _CASES: Sequence[tuple[str, tuple[str, ...], AbstractContextManager[Any]]] = (
     ("a written view, viewed and returned", _DEFAULT, _without(Aliases, "_is_copied", lambda *_: False)),
     ("the former value of an assigned buffer", (), _without(assigned_buffers, "prepare")),
     ("a view of the former value of an assigned buffer", _DEFAULT, _without(assigned_buffers, "prepare")),
+    ("an assigned buffer of a submodule", (), _without(buffer_assignments, "copied", contextlib.nullcontext)),
+    (
+        "an assigned buffer after one without a value",
+        _DEFAULT,
+        _without(buffer_assignments, "copied", contextlib.nullcontext),
+    ),
     ("a transformer with padding", (), _without(torch.backends.mha, "set_fastpath_enabled", _enable_fast_path)),
     ("a remainder of a negative number", (), _without(whole_numbers, "rewrite")),
     ("padding to a multiple", _ALL, _without(whole_numbers, "rewrite")),
