@@ -177,6 +177,28 @@ def _are_same(before: Sequence[Any] | None, now: Sequence[Any] | None) -> bool:
     )
 
 
+def differences(one: Any, other: Any) -> Iterator[tuple[Any, Any]]:
+    """Yields the pairs of tensors, numbers and parts that differ in the values of an attribute in two modules."""
+    pending, seen = [(one, other)], set[int]()
+    while pending and len(seen) < _MOST_OBJECTS:
+        one, other = pending.pop()
+        if type(one) is not type(other):
+            yield one, other
+        elif isinstance(one, torch.Tensor):
+            if one.shape != other.shape or not torch.equal(one, other):
+                yield one, other
+        elif isinstance(one, _SCALARS):
+            if one != other:
+                yield one, other
+        elif id(one) not in seen and (parts := _parts(one)) is not None:
+            seen.add(id(one))
+            of_other = _parts(other) or []
+            if len(parts) == len(of_other):
+                pending += zip(parts, of_other, strict=True)
+            else:
+                yield one, other
+
+
 class _DetachedCopies(TorchFunctionMode):
     """Copies of tensors that autograd computed, as in `self.scale = torch.exp(self.parameter)`, are constants.
 

@@ -8,7 +8,7 @@ the latter. Attributes with which both runs give the same, such as a kept output
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -128,7 +128,11 @@ class Check:
         # The inputs of each run, and the state of the generator of random numbers before the run.
         self._runs: list[tuple[Inputs, torch.Tensor]] = []
         self._changed: list[Attribute] = []
+        # The copy that ran with the first attributes, and what its run gave.
+        self._first: torch.nn.Module | None = None
         self._without: _Result | None = None
+        # Whether an attribute after a run depends on its value before the run.
+        self._is_recurrent = False
 
     def run(self, inputs: Inputs) -> Ran:
         """Runs the module.
@@ -144,27 +148,38 @@ class Check:
     def _before(self, inputs: Inputs) -> None:
         self._runs.append((inputs, torch.get_rng_state()))
         self._changed = self._changes()
-        self._without = None
+        self._first, self._without = None, None
         if self._changed:
-            self._without = _result(self._with_first_attributes(), *self._runs[-1])
+            self._first = self._with_first_attributes()
+            self._without = _result(self._first, *self._runs[-1])
 
     def _after(self, ran: Ran | None) -> None:
         """Compares a run. `ran` is None if the module raised."""
+        if self._first is None or self._without is None:
+            return
         result = _Result(ran, dict(self._module.named_buffers()))
-        if self._without is not None and not result.equals(self._without):
+        if not result.equals(self._without):
             kept = self._state(result)
             if kept:
                 raise InputError(self._findings(kept))
+        self._is_recurrent |= any(True for one in self._changed for _ in self._differences(self._module, one))
+
+    def _differences(self, module: torch.nn.Module, attribute: Attribute) -> Iterator[tuple[Any, Any]]:
+        """Yields the parts of an attribute in `module` that differ from those of the copy with the first attributes."""
+        return attributes.differences(*(attributes.value(one, attribute) for one in (module, self._first) if one))
 
     def end(self) -> torch.nn.Module:
         """Ends the runs. Compares two more runs if only the last run has changed attributes, as with a single sample.
+
+        Outputs may be the same by chance, as spikes are. An attribute that depends on its earlier value is also state
+        if other values in it change the outputs.
 
         Returns:
             The module with the state that it had before this call.
         Raises:
             InputError: the module keeps state in plain attributes.
         """
-        if self._changed or not self._changes():
+        if not self._changes() or (self._changed and not self._is_recurrent):
             return self._module
         try:
             ended = attributes.copied(self._module)
@@ -175,7 +190,21 @@ class Check:
         for inputs in (_varied(last), last):
             self._before(inputs)
             self._after(_result(self._module, *self._runs[-1]).ran)
+        if self._is_recurrent and (kept := [one for one in self._changed if self._is_read(one)]):
+            raise InputError(self._findings(kept))
         return ended
+
+    def _is_read(self, attribute: Attribute) -> bool:
+        """Returns whether other values of the same sizes in an attribute change the results of a run."""
+        results = []
+        for factor in (0, 0, 10, -10, 1000, -1000):
+            module = attributes.copied(self._module)
+            for one, other in self._differences(module, attribute) if factor else ():
+                if isinstance(one, torch.Tensor) and one.is_floating_point() and one.shape == other.shape:
+                    one.fill_(factor * (1 + one.abs().max().item()))
+            results.append(_result(module, *self._runs[-1]))
+        same, again, *others = results
+        return same.equals(again) and not all(same.equals(one) for one in others)
 
     def _changes(self) -> list[Attribute]:
         # The other copies of the module have the first values of the parameters.

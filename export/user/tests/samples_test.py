@@ -228,6 +228,17 @@ class RefusedTest(_Files):
         forward = "self.window.append(x)\nreturn x if len(self.window) < 3 else self.window[0] + 0"
         self.assert_state(_file("self.window = collections.deque(maxlen=3)", forward, given), 7)
 
+    def test_spikes(self) -> None:
+        # No run has other outputs than without state.
+        forward = """
+        charged = self.potential + (x * 2 - self.potential) / 2
+        spikes = (charged >= 99) * 1.0
+        self.potential = charged * (1 - spikes)
+        return spikes
+        """
+        for given in (_ONE, _TWO):
+            self.assert_state(_file("self.potential = torch.zeros(2)", forward, given), 9)
+
     def test_object(self) -> None:
         before = """
         class Cache:
@@ -388,6 +399,18 @@ class PassesTest(_Files):
         forward = "self.cache.calls += 1\nself.cache.kept.add_(x)\nreturn self.kept + self.row"
         source = _file(init, forward, _TWO, before=before)
         self.assertEqual(self.outputs(self.record(source)), [[2, 3], [8, 11]])
+
+    def test_table_that_grows(self) -> None:
+        forward = """
+        n = 3 if x[0] > 2 else 2
+        if len(self.table) < n:
+            self.table = torch.arange(1., n + 1)
+        self.mean = self.mean / 2 + x.mean()
+        return x * self.table[:2]
+        """
+        given = "[(torch.tensor([3., 5.]),), (torch.tensor([1., 2.]),)]"
+        recorded = self.record(_file("self.table = torch.ones(0)\nself.mean = torch.zeros(())", forward, given))
+        self.assertEqual(self.outputs(recorded), [[3, 10], [1, 4]])
 
     def test_not_deterministic(self) -> None:
         forward = "self.total = self.total + x\nreturn self.total + random.random()"
