@@ -20,6 +20,7 @@ from export.patches import (
     buffer_assignments,
     converting_copies,
     dim_orders,
+    known_buffers,
     patch,
     spaced_defaults,
     unknown_strides,
@@ -93,6 +94,7 @@ def export(
     with phases.phase("samples"):
         recorded = {method.name: samples.record(method) for method in loaded.methods}
     with (
+        torch.no_grad(),  # PyTorch refuses to record the gradients of copies of complex parameters.
         patch.noted() as unknown,
         repeated_work.avoided(),
         spaced_defaults.parsed(),
@@ -101,6 +103,7 @@ def export(
         buffer_assignments.copied(),
         converting_copies.kept(),
         dim_orders.known(),
+        known_buffers.noted(),
         eager.followed() if with_eager_values else contextlib.nullcontext(),
     ):
         built = program.build(

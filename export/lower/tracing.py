@@ -15,11 +15,13 @@ from torch.fx import traceback as fx_traceback
 from diagnostics import derived_operator
 from diagnostics.errors import Finding, InputError
 from export.memory import shared_buffers
+from export.patches import known_buffers
 from export.user import fake_kernel
 from export.user.messages import condense, text_of
 from export.user.model_file import Method
 from export.user.samples import Sample
 
+_OF_VALUES = re.compile(r"data.?dependent|unbacked|specialized (?:integer|float)", re.I)
 _OPEN_SIZES = re.compile(r"Constraints violated|dynamic_shapes|specialized value", re.I)
 
 # For messages of torch.export: the likely cause and the fix.
@@ -29,14 +31,15 @@ _HINTS = (
         "Python's `int()` takes a value of a tensor, often for a size, as in int(index.max()) + 1. The export does not"
         " know the value.",
         "give the number where the function that is called has an argument for it, such as num_classes of one_hot, or"
-        " dim_size, size, num_nodes or batch_size in torch_geometric. In code of your own, write n = x.item() for int(x),"
-        " and torch._check(n <= BOUND) if n is a size.",
+        " dim_size, size, num_nodes or batch_size in torch_geometric. In code of your own, write n = x.item() for"
+        " int(x), and torch._check(n <= BOUND) if n is a size.",
     ),
     (
-        re.compile(r"data-dependent|GuardOnDataDependent|unbacked", re.I),
+        _OF_VALUES,
         "Python's `if`, `int()` or a shape depends on the values of a tensor, which an exported graph cannot follow.",
         "choose with torch.where or torch.cond; index with a tensor of one dimension, as in x[i.reshape(1)]; say with"
-        " torch._check what is known of a value; or use a constant.",
+        " torch._check what is known of a value; or use a constant. Python may read a buffer to which forward() does"
+        " not write. If only the first run writes to the buffer, run the model once in get_model().",
     ),
     (
         _OPEN_SIZES,
@@ -85,7 +88,7 @@ def _export(method: Method) -> torch.export.ExportedProgram:
     try:
         # If a plain Python object holds a buffer, such as the buffer of a KV cache, strict tracing recognizes the
         # buffer. Non-strict tracing, which is faster, takes the buffer for a constant.
-        exported = _trace(method, strict=False)
+        exported = _trace_without_values(method)
         if _written_constants(exported):
             exported = _trace(method, strict=True)
         if _has_vmap(exported):
@@ -105,6 +108,29 @@ def _export(method: Method) -> torch.export.ExportedProgram:
             )
         )
     return exported
+
+
+def _trace_without_values(method: Method) -> torch.export.ExportedProgram:
+    """Traces a method. The values on which Python's code depends may be those of buffers that the method only reads."""
+    try:
+        return _trace(method, strict=False)
+    except Exception as error:
+        if not _OF_VALUES.search(f"{type(error).__name__} {text_of(error)}"):
+            raise
+        with contextlib.suppress(Exception):
+            return _trace_with_buffers(method)
+        raise
+
+
+def _trace_with_buffers(method: Method) -> torch.export.ExportedProgram:
+    written: set[str] = set()
+    while True:
+        with known_buffers.known(but=written) as names:
+            exported = _trace(method, strict=False)
+        more = names & {*exported.run_decompositions({}).graph_signature.buffers_to_mutate.values()}
+        if not more:
+            return exported
+        written |= more
 
 
 def _refused(method: Method, error: BaseException) -> InputError:
@@ -165,6 +191,7 @@ def _knowing_no_symbols(method: Method) -> list[str]:
 
 def _trace(method: Method, *, strict: bool) -> torch.export.ExportedProgram:
     example = method.example.separate()
+    _detach_buffers(method.module)
     # With preserved metadata, nodes in branches and loops also have stack traces.
     with torch.no_grad(), fx_traceback.preserve_node_meta():
         exported = torch.export.export(
@@ -176,6 +203,18 @@ def _trace(method: Method, *, strict: bool) -> torch.export.ExportedProgram:
         )
     _restore_users(exported.graph_module)
     return exported
+
+
+def _detach_buffers(module: torch.nn.Module) -> None:
+    """Makes buffers plain values that autograd computed in a run before the export. PyTorch cannot write to them."""
+    for one in module.modules():
+        for name, buffer in one._buffers.items():
+            if buffer is None or not buffer.requires_grad:
+                continue
+            if buffer._is_view():
+                one._buffers[name] = buffer.detach()
+            else:
+                buffer.detach_()
 
 
 def _restore_users(module: torch.fx.GraphModule) -> None:

@@ -70,11 +70,21 @@ def _check(method: Method, exported: ExportedProgram, assigned: Sequence[tuple[N
                 f" {list(before.shape)}",
                 "an assignment replaces the buffer in PyTorch. A program plans the memory of a buffer once, for the"
                 " dtype and the sizes of the first value.",
-                f"register the buffer with the dtype and the sizes that it keeps. For a value that grows, register the"
-                f" largest size, and write to a part of it: self.{name}[position] = ...",
+                _fix(name, is_empty=before.numel() == 0),
                 frames,
                 id="replaced-buffer",
             )
         )
     if findings:
         raise InputError(findings)
+
+
+def _fix(name: str, *, is_empty: bool) -> str:
+    first = (
+        "if the first run gives the buffer its sizes, run the model once in get_model(), as by model(*inputs), and set"
+        f" the buffer back: model.get_buffer({name!r}).zero_()."
+        if is_empty
+        else "register the buffer with the dtype and the sizes that it keeps."
+    )
+    grows = f"For a value that grows, register the largest size, and write to a part of it: self.{name}[position] = ..."
+    return f"{first} {grows}"

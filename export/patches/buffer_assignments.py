@@ -73,9 +73,10 @@ class _Hooks:
                 changed.append((value, before))
         written = {before.untyped_storage()._cdata for _, before in changed}
         # All clones are before the copies.
-        kept = [value.clone() if _is_cloned(value, written) else value for value, _ in changed]
-        for one, (_, before) in zip(kept, changed, strict=True):
-            node, buffer = _node(one), _node(before)
+        copies = [
+            (_node(value.clone() if _is_cloned(value, written) else value), _node(before)) for value, before in changed
+        ]
+        for node, buffer in copies:
             assert node and buffer
             node.graph.call_function(torch.ops.aten.copy_.default, (buffer, node)).meta = node.meta
 

@@ -78,7 +78,10 @@ class Source(Code):
             return InputError(derived_operator.finding(at, derived[0], what, derived[1], details))
         if unknown := _UNKNOWN_OPERATOR.search(text):
             return self._unknown_operator(what, "::".join(unknown.groups()), at, details)
-        if isinstance(error, ImportError):
+        if isinstance(error, ImportError) and "cannot import name" in text:
+            cause = "the locked version of the package has no such name, or modules import one another in a circle."
+            fix = "use a name of this version, or lock the version that has the name."
+        elif isinstance(error, ImportError):
             cause = f"the module is in no library that the {self.kind} file depends on, or its package is in no lock."
             package = (error.name or "<package>").partition(".")[0]
             fix = (

@@ -233,11 +233,21 @@ def _state() -> dict[str, Kind]:
         "an assigned buffer after one without a value": Kind(
             "y = self.s + x0\nself.s = y * 2\nreturn y - self.p", x, f'self.register_buffer("n", None)\n{s}\n{p}'
         ),
+        "buffers that a run before the export computed": Kind(
+            "y = self.layer(x0) + self.s + self.p\nself.s = y * 2\nself.p.copy_(y)\nreturn y",
+            x,
+            f"self.layer = nn.Linear(2, 2)\n{s}\n{p}\nself.s = self.layer(self.s)\nself.p = self.layer(self.p)[:]",
+        ),
         "a swap by assignments": Kind("y = self.s - x0\nself.s, self.p = self.p, self.s\nreturn y", x, f"{p}\n{s}"),
         "buffers assigned from an input and a parameter": Kind(
             "y = self.s + x0 * self.p\nself.s = x0\nself.p = self.w\nreturn y",
             x,
             f"{p}\n{s}\nself.w = nn.Parameter(torch.ones(2))",
+        ),
+        "buffers assigned from constants": Kind(
+            "y = self.s + self.p * x0\nself.s = self.c\nself.p = torch.full((2,), 3.0)\nreturn y",
+            x,
+            f"{p}\n{s}\nself.c = torch.ones(2)",
         ),
         "the old value": Kind("y = self.s.clone()\nself.s.copy_(x0)\nreturn y", x, s),
         "the old value's view": Kind("y = self.s.clone().view(2, 1)\nself.s.add_(x0)\nreturn y", x, s),
@@ -519,6 +529,52 @@ def _regions() -> dict[str, Kind]:
     }
 
 
+def _values_of_buffers() -> dict[str, Kind]:
+    """Python's code that depends on values of buffers."""
+    x = ("torch.randn(2)",)
+    flag, times = (
+        f'self.register_buffer("{name}", torch.tensor({value}))'
+        for name, value in (("f", True), ("t", [0.0, 0.5, 2.0]))
+    )
+    count = 'self.register_buffer("n", torch.tensor(3))'
+    return {
+        "a branch of a buffer": Kind("if self.f:\n    return x0 * 2\nreturn x0", x, flag),
+        "a branch of a buffer in a region": Kind(
+            'with torch.autocast("cuda", enabled=False):\n    y = x0 * 2 if self.f else x0\nreturn y + 1', x, flag
+        ),
+        "steps of a buffer": Kind(
+            "assert (self.t[1:] > self.t[:-1]).all()\nfor a, b in zip(self.t, self.t[1:]):\n"
+            "    x0 = x0 + torch.tanh(x0) * (b - a if b > 1 else a)\nreturn x0",
+            x,
+            times,
+        ),
+        "a size of a buffer": Kind("return x0.repeat(int(self.n)) + torch.arange(int(self.n * 2))", x, count),
+        "a branch of a buffer beside written ones": Kind(
+            "self.n.add_(1)\ny = x0 * 2 if self.f else x0\nself.t[1:] = y\nreturn y + self.n, self.t * 1",
+            x,
+            f"{flag}\n{times}\n{count}",
+        ),
+    }
+
+
+def _spectra() -> dict[str, Kind]:
+    """Layers of neural operators, whose weights are complex."""
+    weight = "self.w = nn.Parameter(torch.randn(3, 2, dtype=torch.cfloat))"
+    return {
+        "products of modes": Kind(
+            "y = torch.zeros(3, 4, dtype=torch.cfloat)\n"
+            "y[:, 1:3] = torch.fft.rfft(x0)[:, :2] * self.w[:, 0:2]\nreturn torch.fft.irfft(y, n=6)",
+            ("torch.randn(3, 6)",),
+            weight,
+        ),
+        "sums of modes": Kind(
+            'y = torch.einsum("bi,io->bo", torch.fft.rfft(x0)[:, 1:], self.w)\nreturn torch.view_as_real(y)',
+            ("torch.randn(2, 6)",),
+            weight,
+        ),
+    }
+
+
 def _by_columns() -> dict[str, Kind]:
     """Results of linear algebra, whose columns are in a row, in another dtype."""
     return {
@@ -545,4 +601,6 @@ KINDS = {
     **_padded_attention(),
     **_by_columns(),
     **_regions(),
+    **_values_of_buffers(),
+    **_spectra(),
 }

@@ -22,8 +22,32 @@ class ErrorTest(ErrorCase):
         source = model_file("def forward(self, x):\n    return x if x.sum() > 0 else -x", "(torch.ones(3),)")
         self.assert_raised(source, 5, "torch.export of forward()", "data-dependent", "torch.where")
 
+    def test_branch_of_a_written_buffer(self) -> None:
+        for write in (
+            "self.state.fill_(0.0)",
+            "self.state = x",
+            "self.state[1:].add_(x[1:])",
+            "with torch.autocast('cuda', enabled=False): self.state.copy_(x)",
+        ):
+            source = model_file(
+                f"""
+                def __init__(self):
+                    super().__init__()
+                    self.register_buffer("state", torch.ones(3))
+                def forward(self, x):
+                    y = x * 2 if self.state[1] > 0 else x
+                    {write}
+                    return y
+                """,
+                "(torch.ones(3),)",
+            )
+            self.assert_raised(source, 8, "data-dependent", "run the model once")
+
     def test_integers_of_values(self) -> None:
-        for classes, given in (("torch.nn.functional.one_hot(i)", "num_classes"), ("x[: int(i.max())]", "n = x.item()")):
+        for classes, given in (
+            ("torch.nn.functional.one_hot(i)", "num_classes"),
+            ("x[: int(i.max())]", "n = x.item()"),
+        ):
             forward = f"def forward(self, x, i): return {classes} * 2"
             source = model_file(forward, "(torch.ones(3), torch.tensor([0, 2]))")
             self.assert_raised(source, 4, "`int()` takes a value of a tensor", given)
@@ -386,7 +410,9 @@ class ErrorTest(ErrorCase):
             """
         source = textwrap.dedent(source).lstrip()
         shared = source.format(read="x + self.inner.rows", cache="cache")
-        self.assert_error(shared, "methods-share-state model.py:18:1")
+        branch = source.format(read="x * 2 if self.inner.rows[0] == 0 else x", cache="cache")
+        for one in (shared, branch):
+            self.assert_error(one, "methods-share-state model.py:18:1")
         for read, cache in (("x + self.inner.rows", "copy.deepcopy(cache)"), ("self.inner.layer(x)", "cache")):
             with self.subTest(cache):
                 self.export(source.format(read=read, cache=cache))
