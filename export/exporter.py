@@ -22,6 +22,7 @@ from export.patches import (
     dim_orders,
     known_buffers,
     patch,
+    scalar_indices,
     spaced_defaults,
     unknown_strides,
 )
@@ -104,6 +105,7 @@ def export(
         converting_copies.kept(),
         dim_orders.known(),
         known_buffers.noted(),
+        scalar_indices.written(),
         eager.followed() if with_eager_values else contextlib.nullcontext(),
     ):
         built = program.build(

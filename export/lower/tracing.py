@@ -32,7 +32,8 @@ _HINTS = (
         " know the value.",
         "give the number where the function that is called has an argument for it, such as num_classes of one_hot, or"
         " dim_size, size, num_nodes or batch_size in torch_geometric. In code of your own, write n = x.item() for"
-        " int(x), and torch._check(n <= BOUND) if n is a size.",
+        " int(x), and torch._check(n <= BOUND) if n is a size. For places, index with a tensor: x[start +"
+        " torch.arange(n)].",
     ),
     (
         _OF_VALUES,

@@ -529,6 +529,29 @@ def _regions() -> dict[str, Kind]:
     }
 
 
+def _positions() -> dict[str, Kind]:
+    """Writes to the place of a buffer that another buffer gives, as to a cache of keys."""
+    cache = 'self.register_buffer("c", torch.zeros(2, 9, 4))'
+    n = 'self.register_buffer("n", torch.tensor(0))'
+    return {
+        "a row at a position": Kind(
+            "self.c[:, self.n] = x0\nself.n += 1\nreturn self.c.sum(1), self.n.float()",
+            ("torch.randn(2, 4)",),
+            f"{cache}\n{n}",
+        ),
+        "rows from a position": Kind(
+            "end = self.n + x0.shape[1]\nself.c[:, self.n : end] = x0 * 2\nself.n = end\nreturn self.c * 1",
+            ("torch.randn(2, 3, 4)",),
+            f"{cache}\n{n}",
+        ),
+        "the last element and a position": Kind(
+            "self.c[-1, ..., x1] = 3\nself.c[x1 - 1, self.n, 1:] = x0\nself.n.add_(1)\nreturn self.c * 1",
+            ("torch.randn(3)", "torch.tensor(0)"),
+            f"{cache}\n{n}",
+        ),
+    }
+
+
 def _values_of_buffers() -> dict[str, Kind]:
     """Python's code that depends on values of buffers."""
     x = ("torch.randn(2)",)
@@ -603,4 +626,5 @@ KINDS = {
     **_regions(),
     **_values_of_buffers(),
     **_spectra(),
+    **_positions(),
 }
