@@ -86,12 +86,15 @@ class Aliases:
         return True
 
     def _is_copied(self, call: graphs.Call, target: Node) -> bool:
-        """Returns whether the target would become a copy, while views of the result read the memory of its base.
+        """Returns whether the target or a view of the result would become a copy, which reads the memory of the base.
 
         ExecuTorch copies a view that is an output of the method, and has a view of a view read the first one's base.
         """
-        is_output = (None, call) in outputs(self._program)
-        return is_output and target.target is _VIEW and any(user.op != "output" for user in call.users)
+        given = [value for _, value in outputs(self._program)]
+        is_output = (None, call) in outputs(self._program) and any(user.op != "output" for user in call.users)
+        return target.target is _VIEW and (
+            is_output or any(user.target is _VIEW and user in given for user in call.users)
+        )
 
     def _is_writable(self, block: Sequence[Node]) -> bool:
         """Returns whether the program may write to memory: no input or constant, and not shared with control flow."""

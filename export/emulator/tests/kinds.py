@@ -451,6 +451,14 @@ def _writes() -> dict[str, Kind]:
             "y = n.new_empty(n.shape[0] + 1)\ny[0] = 7\ny[1:] = n\nreturn y",
             ("torch.tensor([1.0, 0.0, 2.0, 0.0, 3.0])",),
         ),
+        "a view of a written view, returned": Kind(
+            "y = torch.zeros(24)\ny[x1] = x0\nreturn y.view(4, 6), y.view(2, 12) + 1",
+            ("torch.randn(2)", "torch.tensor([3, 7])"),
+        ),
+        "the inverse of a pooling": Kind(
+            "y, i = F.max_pool2d(x0, 2, return_indices=True)\nreturn F.max_unpool2d(y * 2, i, 2)",
+            ("torch.randn(1, 2, 4, 6)",),
+        ),
         "a write of a buffer's view": Kind(
             "self.g.view(24).index_copy_(0, x1, x2)\nreturn self.g + 1, self.g.view(6, 4) * 2",
             x,
