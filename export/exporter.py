@@ -13,19 +13,9 @@ from diagnostics.errors import Finding
 from export.emulator import eager
 from export.emulator.eager import EagerValues
 from export.graph_passes import passes
-from export.lower import lowering, program, repeated_work
+from export.lower import lowering, program, surroundings
 from export.lower.program import Program
-from export.patches import (
-    bounded_unique,
-    buffer_assignments,
-    converting_copies,
-    dim_orders,
-    known_buffers,
-    patch,
-    scalar_indices,
-    spaced_defaults,
-    unknown_strides,
-)
+from export.patches import patch
 from export.process import phases
 from export.user import model_file, samples
 
@@ -95,17 +85,8 @@ def export(
     with phases.phase("samples"):
         recorded = {method.name: samples.record(method) for method in loaded.methods}
     with (
-        torch.no_grad(),  # PyTorch refuses to record the gradients of copies of complex parameters.
         patch.noted() as unknown,
-        repeated_work.avoided(),
-        spaced_defaults.parsed(),
-        unknown_strides.compared(),
-        bounded_unique.bounded(),
-        buffer_assignments.copied(),
-        converting_copies.kept(),
-        dim_orders.known(),
-        known_buffers.noted(),
-        scalar_indices.written(),
+        surroundings.entered(),
         eager.followed() if with_eager_values else contextlib.nullcontext(),
     ):
         built = program.build(

@@ -12,6 +12,7 @@ import torch
 from export.fuzz.quantization import QUANTIZATIONS, Quantization
 from export.fuzz.spec import Pick, Spec
 from export.fuzz.steps import (
+    assignments,
     attention,
     buffers,
     control_flow,
@@ -29,7 +30,7 @@ from export.fuzz.writer import Input, Writer
 KINDS = {
     **{**images.KINDS, **features.KINDS, **moves.KINDS, **attention.KINDS, **state.KINDS},
     **{**formats.KINDS, **buffers.KINDS, **written_views.KINDS, **control_flow.KINDS, **recurrent.KINDS},
-    **idioms.KINDS,
+    **{**idioms.KINDS, **assignments.KINDS},
 }
 
 _DTYPES = (torch.float32, torch.float32, torch.float32, torch.float16, torch.bfloat16)

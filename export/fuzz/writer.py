@@ -209,11 +209,11 @@ class Writer:
         self.make(f"self.{name} = {expression}")
         return f"self.{name}"
 
-    def buffer(self, expression: str, kind: str = "buffer") -> str:
-        """Adds a buffer. Returns its name."""
-        name = self._name(kind)
-        self.make(f'self.register_buffer("{name}", {expression})')
-        return f"self.{name}"
+    def buffer(self, expression: str, kind: str = "buffer", *, owner: str = "") -> str:
+        """Adds a buffer to a submodule, or to the module itself. Returns its name."""
+        name, owner = self._name(kind), owner or "self"
+        self.make(f'{owner}.register_buffer("{name}", {expression})')
+        return f"{owner}.{name}"
 
     def make(self, line: str) -> None:
         """Adds a line that makes a layer or a buffer."""

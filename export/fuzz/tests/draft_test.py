@@ -15,7 +15,7 @@ from export.fuzz import spec, specs
 from export.fuzz.check import quiet
 from export.fuzz.draft import KINDS, Draft, draft
 from export.fuzz.spec import Pick, Spec, Step
-from export.fuzz.steps import buffers, control_flow, formats, idioms, recurrent, state, written_views
+from export.fuzz.steps import assignments, buffers, control_flow, formats, idioms, recurrent, state, written_views
 from export.fuzz.writer import Writer
 
 # The choices of dtypes float32, and of the first inputs: images, tokens, rows.
@@ -103,7 +103,7 @@ class DraftTest(absltest.TestCase):
     def test_every_kind_runs_on_all_samples(self) -> None:
         for kinds in (
             *(formats.KINDS, buffers.KINDS, written_views.KINDS, state.KINDS),
-            *(control_flow.KINDS, recurrent.KINDS, idioms.KINDS),
+            *(control_flow.KINDS, recurrent.KINDS, idioms.KINDS, assignments.KINDS),
         ):
             for index, kind in enumerate(kinds):
                 is_there = False
