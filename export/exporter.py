@@ -13,7 +13,7 @@ from diagnostics.errors import Finding
 from export.emulator import eager
 from export.emulator.eager import EagerValues
 from export.graph_passes import passes
-from export.lower import lowering, program, surroundings
+from export.lower import lowering, patched, program
 from export.lower.program import Program
 from export.patches import patch
 from export.process import phases
@@ -86,7 +86,8 @@ def export(
         recorded = {method.name: samples.record(method) for method in loaded.methods}
     with (
         patch.noted() as unknown,
-        surroundings.entered(),
+        torch.no_grad(),  # PyTorch refuses to record the gradients of copies of complex parameters.
+        patched.lowering(),
         eager.followed() if with_eager_values else contextlib.nullcontext(),
     ):
         built = program.build(

@@ -28,7 +28,7 @@ from export.fuzz.kernels import Kernels, MissingOperatorsError
 from export.fuzz.programs import SPREADS_NAN, Lowered, Programs, unguarded
 from export.graph_passes import passes
 from export.graph_passes.graph_pass import GraphPass
-from export.lower import surroundings
+from export.lower import patched
 
 # The folder of //export.
 _OURS = Path(__file__).parents[1]
@@ -142,7 +142,7 @@ class Check:
         """
         each = [(one.name,) for one in passes.PASSES] if self._with_each else []
         failures: dict[str, Failure] = {}
-        with quiet(), surroundings.entered():
+        with quiet(), patched.lowering():
             try:
                 checked = self._begin(draft)
             except FailedError as error:

@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+import torch
 from executorch.exir import EdgeCompileConfig
 
 from export.fuzz.judge import Reference
@@ -88,6 +89,8 @@ def write(programs: Programs, reference: Reference, names: Sequence[str], folder
     if not reference.is_sure():
         return False
     method = programs.as_exported()
+    # After runs with other sizes, PyTorch compiles a torch.cond for all sizes, and cannot do so with each branch.
+    torch._dynamo.reset()
     recorded = samples.record(method)
     built = program.build(
         [method],

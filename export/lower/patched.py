@@ -1,11 +1,9 @@
-"""What surrounds the traces and the lowering of an export: the patches, and PyTorch without gradients."""
+"""The patches under which methods are traced and lowered."""
 
 from __future__ import annotations
 
 import contextlib
 from collections.abc import Iterator
-
-import torch
 
 from export.lower import repeated_work
 from export.patches import (
@@ -21,10 +19,9 @@ from export.patches import (
 
 
 @contextlib.contextmanager
-def entered() -> Iterator[None]:
-    """Patches PyTorch and ExecuTorch, and records no gradients, during the block."""
+def lowering() -> Iterator[None]:
+    """Patches PyTorch and ExecuTorch during the block."""
     with (
-        torch.no_grad(),  # PyTorch refuses to record the gradients of copies of complex parameters.
         repeated_work.avoided(),
         spaced_defaults.parsed(),
         unknown_strides.compared(),
