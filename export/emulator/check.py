@@ -17,7 +17,7 @@ from executorch.exir import ExecutorchProgramManager
 from torch.fx import Node
 from torch.utils import _pytree as pytree
 
-from diagnostics.errors import Finding
+from diagnostics.errors import Finding, InputError
 from export.emulator import code, inputs, locate, tolerance
 from export.emulator.code import Code
 from export.emulator.loaded import Loaded
@@ -113,13 +113,14 @@ def check(
     Raises:
         WrongProgramError: a method has a fault in its memory plan, its layouts or the order of its instructions, or has
             other results than the module.
+        InputError: a module gives other results each time.
     """
     checked = {}
     for one in subjects:
         of_method = _Check(executorch, emissions[one.method.name], one)
         try:
             checked[one.method.name] = of_method.run()
-        except WrongProgramError:
+        except (InputError, WrongProgramError):
             raise
         except Exception as error:
             if strict:
@@ -273,6 +274,7 @@ class _Check:
             cause = "a pass of get_aten_passes() or get_edge_passes() changes the results."
             self._warn(found, cause, "correct the pass, unless the difference is intended.")
             return
+        self._check_repeats(runs, place)
         if self._is_as_exact(runs, place, expected, actual):
             return
         located = self._locate(loaded, [run.inputs for run in runs])
@@ -285,6 +287,35 @@ class _Check:
             return
         more = f"; {located}" if located is not None else ""
         raise self._wrong(found + more, located.nodes if located is not None else (), is_rounding=True)
+
+    def _check_repeats(self, runs: Sequence[_Run], place: _Place) -> None:
+        """Checks that the module gives the same in another run with the same inputs and buffers.
+
+        Raises:
+            InputError: the module keeps state that no copy of the module has, or draws numbers without PyTorch.
+        """
+        method = self.subject.method
+        if self.subject.quantized is not None:
+            return
+        try:
+            module, written = attributes.copied(method.module), self._written()
+            for run in runs:
+                again = _Run.of(module, run.given, written, is_drawn=run.is_drawn)
+            difference = tolerance.difference(runs[-1].value(place), again.value(place))
+        except Exception:  # Some modules run once only. Errors of many types say so.
+            return
+        if difference:
+            raise InputError(
+                Finding(
+                    method.at,
+                    f"{method.name}() gives other results in another run with the same inputs and buffers:"
+                    f" {runs[-1].name(place)} differs: {difference}",
+                    f"{method.name}() keeps state in a global or in a class, or draws random numbers without PyTorch."
+                    " torch.export compiles in what these are at the export.",
+                    "keep state in buffers of the module (register_buffer), and draw random numbers with PyTorch.",
+                    id="state-outside-buffers",
+                )
+            )
 
     def _is_as_exact(self, runs: Sequence[_Run], place: _Place, expected: torch.Tensor, actual: torch.Tensor) -> bool:
         """Returns whether the program is about as far from the exact results as the module is.

@@ -192,6 +192,15 @@ class CheckTest(case.TestCase):
         self.assertEqual((warning.id, warning.severity), ("wrong-program", "warning"))
         self.assertRegex(warning.cause, r"the model draws random numbers: aten::rand")
 
+    def test_other_results_each_time(self) -> None:
+        for before, factor in (("N = [0]", "N.append(0) or len(N)"), ("import random", "random.random()")):
+            source = f"{before}\n" + _ONE_METHOD.replace("x.exp()", f"x * ({factor})")
+            source += "def get_sample_inputs(): return [get_model()[1]] * 3\n"
+            with self.assertRaisesRegex(
+                InputError, r"model.py:11:1: .* gives other results in another run with the same"
+            ):
+                self.export(source)
+
     def test_own_pass_is_a_warning(self) -> None:
         exported = self.export(_ONE_METHOD + _OWN_PASS)
         self.assert_findings(exported.warnings, "wrong-program model.py:10:1")
