@@ -221,6 +221,10 @@ def _empty(size: Sequence[Any], *, memory_format: torch.memory_format | None = N
     return torch.zeros(size, **options).contiguous(memory_format=memory_format or torch.contiguous_format)
 
 
+def _normal_functional(x: Tensor, mean: float = 0.0, std: float = 1.0, *, generator: Any = None) -> Tensor:
+    return torch.randn_like(x) * std + mean
+
+
 def _empty_permuted(size: Sequence[int], physical_layout: Sequence[int], **options: Any) -> Tensor:
     order = [*physical_layout]
     memory = torch.empty([size[dim] for dim in order], **options)
@@ -266,6 +270,7 @@ DECOMPOSITIONS: Mapping[OpOverload, Callable[..., Any]] = {
     _aten.linalg_lu_factor.default: _lu_factor,
     _aten.linalg_pinv.atol_rtol_tensor: _pinv,
     _aten.linalg_solve.default: _solve,
+    _aten.normal_functional.default: _normal_functional,
     _aten.put.default: _put,
     _aten.remainder.Scalar_Tensor: _remainder_of_number,
     _aten.round.decimals: _round_decimals,

@@ -11,6 +11,7 @@ from export.patches import (
     buffer_assignments,
     converting_copies,
     dim_orders,
+    gradient_regions,
     known_buffers,
     scalar_indices,
     spaced_defaults,
@@ -29,6 +30,7 @@ def lowering() -> Iterator[None]:
         buffer_assignments.copied(),
         converting_copies.kept(),
         dim_orders.known(),
+        gradient_regions.dissolved(),
         known_buffers.noted(),
         scalar_indices.written(),
     ):

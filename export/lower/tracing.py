@@ -5,11 +5,12 @@ from __future__ import annotations
 import contextlib
 import re
 import traceback
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 
 import torch
+from torch.distributions import Distribution
 from torch.fx import traceback as fx_traceback
 
 from diagnostics import derived_operator
@@ -38,9 +39,10 @@ _HINTS = (
     (
         _OF_VALUES,
         "Python's `if`, `int()` or a shape depends on the values of a tensor, which an exported graph cannot follow.",
-        "choose with torch.where or torch.cond; index with a tensor of one dimension, as in x[i.reshape(1)]; say with"
-        " torch._check what is known of a value; or use a constant. Python may read a buffer to which forward() does"
-        " not write. If only the first run writes to the buffer, run the model once in get_model().",
+        "leave out checks such as assert x.max() <= 1; choose with torch.where or torch.cond; index with a tensor of"
+        " one dimension, as in x[i.reshape(1)]; say with torch._check what is known of a value; or use a constant."
+        " Python may read a buffer to which forward() does not write. If only the first run writes to the buffer, run"
+        " the model once in get_model().",
     ),
     (
         _OPEN_SIZES,
@@ -194,7 +196,7 @@ def _trace(method: Method, *, strict: bool) -> torch.export.ExportedProgram:
     example = method.example.separate()
     _detach_buffers(method.module)
     # With preserved metadata, nodes in branches and loops also have stack traces.
-    with torch.no_grad(), fx_traceback.preserve_node_meta():
+    with torch.no_grad(), fx_traceback.preserve_node_meta(), _without_validation():
         exported = torch.export.export(
             method.module,
             example.args,
@@ -204,6 +206,17 @@ def _trace(method: Method, *, strict: bool) -> torch.export.ExportedProgram:
         )
     _restore_users(exported.graph_module)
     return exported
+
+
+@contextlib.contextmanager
+def _without_validation() -> Iterator[None]:
+    """Leaves out the checks of torch.distributions, which depend on values. The samples ran with the checks."""
+    before = Distribution._validate_args
+    Distribution.set_default_validate_args(False)
+    try:
+        yield
+    finally:
+        Distribution.set_default_validate_args(before)
 
 
 def _detach_buffers(module: torch.nn.Module) -> None:

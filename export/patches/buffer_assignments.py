@@ -51,7 +51,10 @@ class _Hooks:
 
     def __init__(self, root: torch.nn.Module, _: Mapping[str, str]) -> None:
         self._before: list[tuple[torch.nn.Module, str, torch.Tensor]] = []
-        self._handles = (root.register_forward_pre_hook(self._note), root.register_forward_hook(self._copy))
+        self._handles = (
+            root.register_forward_pre_hook(self._note, prepend=True),
+            root.register_forward_hook(self._copy),
+        )
 
     def remove(self) -> None:
         for handle in self._handles:

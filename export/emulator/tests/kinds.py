@@ -238,6 +238,14 @@ def _state() -> dict[str, Kind]:
             x,
             f"self.layer = nn.Linear(2, 2)\n{s}\n{p}\nself.s = self.layer(self.s)\nself.p = self.layer(self.p)[:]",
         ),
+        "a buffer that a hook before forward() assigns": Kind(
+            "return x0 + self.s",
+            x,
+            f"{s}\ndef add(module, given):\n    module.s = module.s + given[0]\nself.register_forward_pre_hook(add)",
+        ),
+        "a buffer that is written with gradients": Kind(
+            "with torch.enable_grad():\n    y = torch.tanh(x0)\n    self.s.add_(y)\nreturn y + self.s", x, s
+        ),
         "a swap by assignments": Kind("y = self.s - x0\nself.s, self.p = self.p, self.s\nreturn y", x, f"{p}\n{s}"),
         "buffers assigned from an input and a parameter": Kind(
             "y = self.s + x0 * self.p\nself.s = x0\nself.p = self.w\nreturn y",
@@ -588,6 +596,20 @@ def _values_of_buffers() -> dict[str, Kind]:
     }
 
 
+def _distributions() -> dict[str, Kind]:
+    """Distributions check their parameters."""
+    x = ("torch.randn(3, 4)",)
+    return {
+        "the log of a density": Kind(
+            "mean, deviation = self.layer(x0).chunk(2, 1)\n"
+            "return torch.distributions.Normal(mean, deviation.exp()).log_prob(x0[:, :2]).sum(1)",
+            x,
+            "self.layer = nn.Linear(4, 4)",
+        ),
+        "an entropy": Kind("d = torch.distributions.Categorical(logits=x0)\nreturn d.entropy(), d.probs", x),
+    }
+
+
 def _spectra() -> dict[str, Kind]:
     """Layers of neural operators, whose weights are complex."""
     weight = "self.w = nn.Parameter(torch.randn(3, 2, dtype=torch.cfloat))"
@@ -635,4 +657,5 @@ KINDS = {
     **_values_of_buffers(),
     **_spectra(),
     **_positions(),
+    **_distributions(),
 }

@@ -285,6 +285,14 @@ class DecompositionsTest(absltest.TestCase):
         x = torch.ones(2)
         self.assertIs(DECOMPOSITIONS[_aten.rrelu_with_noise_functional.default](x, x, 0.1, 0.2, True), NotImplemented)
 
+    def test_normal_functional(self) -> None:
+        self.tested.add(_aten.normal_functional.default)
+        x = torch.zeros(3, 4, dtype=torch.float64)
+        torch.manual_seed(3)
+        wanted = torch.randn(3, 4, dtype=torch.float64) * 2 + 1
+        torch.manual_seed(3)
+        torch.testing.assert_close(DECOMPOSITIONS[_aten.normal_functional.default](x, 1.0, 2.0), wanted)
+
     def test_memory_of_open_sizes(self) -> None:
         self.tested.add(_aten.empty.memory_format)
         x = torch.ones(3, 4, 2, 2)
