@@ -83,7 +83,7 @@ def export(
         planning_pass = lowering.memory_planning_pass(loaded, alloc_graph_input=alloc_graph_input)
     # Samples are recorded before the export, which may change the module.
     with phases.phase("samples"):
-        recorded = {method.name: samples.record(method) for method in loaded.methods}
+        recorded = samples.record_all(loaded.methods)
     with (
         patch.noted() as unknown,
         torch.no_grad(),  # PyTorch refuses to record the gradients of copies of complex parameters.

@@ -95,6 +95,51 @@ def _result(module: torch.nn.Module, inputs: Inputs, generator: torch.Tensor) ->
     return _Result(ran, dict(module.named_buffers()))
 
 
+def check_others(method: Method, attribute: Attribute, value: Any, others: Sequence[Method]) -> None:
+    """Checks that no other method reads a plain attribute that a method changes.
+
+    Args:
+        method: the method that changes the attribute.
+        attribute: the attribute.
+        value: the value after the runs.
+        others: the other methods of the program.
+    Raises:
+        InputError: another method gives other results with the value.
+    """
+    holder = method.module.get_submodule(attribute.module)
+    for other in others:
+        path = next((path for path, module in other.module.named_modules() if module is holder), None)
+        if path is None or not _is_read(other, Attribute(path, attribute.name), value):
+            continue
+        place = attributes.place(method.module, attribute)
+        at, details = method.source.frames_of_text(place.frame) if place else (None, ())
+        raise InputError(
+            Finding(
+                at or method.at,
+                f"{method.name}() changes the attribute {attribute.name} ({attribute}), which {other.name}() reads",
+                "the methods have one module, and keep state in a plain attribute. torch.export compiles in the value"
+                f" that the attribute has at the export, so that {other.name}() would not see what {method.name}()"
+                " assigns.",
+                f"return the value from {method.name}(), and take it as an input of {other.name}().",
+                details or ((str(place),) if place else ()),
+                id="methods-share-state",
+            )
+        )
+
+
+def _is_read(method: Method, attribute: Attribute, value: Any) -> bool:
+    """Returns whether another value of an attribute changes the results of the first sample."""
+    results = []
+    with torch.no_grad():
+        for is_changed in (False, False, True):
+            module = attributes.copied(method.module)
+            if is_changed:
+                vars(module.get_submodule(attribute.module))[attribute.name] = value
+            results.append(_result(module, method.samples[0], torch.get_rng_state()))
+    same, again, changed = results
+    return same.equals(again) and not same.equals(changed)
+
+
 def _varied(inputs: Inputs) -> Inputs:
     """Returns inputs with other floats of the same range."""
     leaves, spec = inputs.flatten()
@@ -147,7 +192,7 @@ class Check:
 
     def _before(self, inputs: Inputs) -> None:
         self._runs.append((inputs, torch.get_rng_state()))
-        self._changed = self._changes()
+        self._changed = self.changes()
         self._first, self._without = None, None
         if self._changed:
             self._first = self._with_first_attributes()
@@ -179,7 +224,7 @@ class Check:
         Raises:
             InputError: the module keeps state in plain attributes.
         """
-        if not self._changes() or (self._changed and not self._is_recurrent):
+        if not self.changes() or (self._changed and not self._is_recurrent):
             return self._module
         try:
             ended = attributes.copied(self._module)
@@ -206,7 +251,8 @@ class Check:
         same, again, *others = results
         return same.equals(again) and not all(same.equals(one) for one in others)
 
-    def _changes(self) -> list[Attribute]:
+    def changes(self) -> list[Attribute]:
+        """Returns the plain attributes with other values than at first."""
         # The other copies of the module have the first values of the parameters.
         return self._snapshot.changed() if self._snapshot and self._versions == self._of_parameters() else []
 

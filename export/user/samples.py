@@ -24,6 +24,7 @@ from torch.utils import _pytree as pytree
 
 from diagnostics.errors import Finding, InputError
 from export.user import attributes, plain_state
+from export.user.attributes import Attribute
 from export.user.dense_tensors import dense, dim_order
 from export.user.inputs import Inputs
 from export.user.messages import text_of
@@ -96,10 +97,27 @@ class Recorded:
     Attributes:
         samples: the runs.
         module: the copy of the module that ran. Its state is that after the last run.
+        changed: the plain attributes that the runs changed.
     """
 
     samples: tuple[Sample, ...]
     module: torch.nn.Module
+    changed: tuple[Attribute, ...] = ()
+
+
+def record_all(methods: Sequence[Method]) -> Mapping[str, Recorded]:
+    """Runs the samples of the methods of a program, each method on a copy of its module.
+
+    Raises:
+        InputError: as `record`; or a method reads a plain attribute that another method changes.
+    """
+    recorded = {method.name: record(method) for method in methods}
+    for method in methods:
+        of_method = recorded[method.name]
+        for attribute in of_method.changed:
+            value = attributes.value(of_method.module, attribute)
+            plain_state.check_others(method, attribute, value, [one for one in methods if one is not method])
+    return recorded
 
 
 def record(method: Method) -> Recorded:
@@ -118,9 +136,10 @@ def record(method: Method) -> Recorded:
     check = plain_state.Check(method, module)
     with torch.no_grad():
         recorded = tuple(_run(method, check, index, inputs) for index, inputs in enumerate(method.samples))
+        changed = tuple(check.changes())
         ended = check.end()
     attributes.share_parameters(ended, method.module)
-    return Recorded(recorded, ended)
+    return Recorded(recorded, ended, changed)
 
 
 def _not_copied(method: Method, error: BaseException) -> InputError:

@@ -417,6 +417,46 @@ class ErrorTest(ErrorCase):
             with self.subTest(cache):
                 self.export(source.format(read=read, cache=cache))
 
+    def test_attributes_that_methods_share(self) -> None:
+        source = textwrap.dedent("""
+            import torch
+
+
+            class Part(torch.nn.Module):
+                def __init__(self):
+                    super().__init__()
+                    self.memory = torch.zeros(2)
+                    self.calls = 0
+
+
+            class Write(torch.nn.Module):
+                def __init__(self, part):
+                    super().__init__()
+                    self.part = part
+
+                def forward(self, x):
+                    self.part.memory = x + 1
+                    self.part.calls += 1
+                    return x * 2
+
+
+            class Read(torch.nn.Module):
+                def __init__(self, part):
+                    super().__init__()
+                    self.inner = part
+
+                def forward(self, x):
+                    return {read}
+
+
+            def get_model():
+                part, x = Part(), torch.ones(2)
+                return {{"write": (Write(part), (x,)), "read": (Read(part), (x,))}}
+            """).lstrip()
+        self.assert_error(source.format(read="x + self.inner.memory"), "methods-share-state model.py:17:1")
+        self.export(source.format(read="x + 1"))
+        self.export(source.format(read="x + len(self.inner.memory)"))
+
     def test_buffers_that_assignments_replace(self) -> None:
         for first, value in (
             ("torch.zeros(2, dtype=torch.int64)", "self.kept + x"),
