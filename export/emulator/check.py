@@ -123,6 +123,8 @@ def check(
         except (InputError, WrongProgramError):
             raise
         except Exception as error:
+            if leak := plain_state.leak(one.method):
+                raise InputError(leak) from error
             if strict:
                 raise
             checked[one.method.name] = of_method.failed(error)
@@ -295,6 +297,8 @@ class _Check:
             InputError: the module keeps state that no copy of the module has, or draws numbers without PyTorch.
         """
         method = self.subject.method
+        if leak := plain_state.leak(method):
+            raise InputError(leak)
         if self.subject.quantized is not None:
             return
         try:
@@ -310,8 +314,8 @@ class _Check:
                     method.at,
                     f"{method.name}() gives other results in another run with the same inputs and buffers:"
                     f" {runs[-1].name(place)} differs: {difference}",
-                    f"{method.name}() keeps state in a global or in a class, or draws random numbers without PyTorch."
-                    " torch.export compiles in what these are at the export.",
+                    f"{method.name}() keeps state in a global, a class or a closure, or draws random numbers"
+                    " without PyTorch. torch.export compiles in what these are at the export.",
                     "keep state in buffers of the module (register_buffer), and draw random numbers with PyTorch.",
                     id="state-outside-buffers",
                 )

@@ -14,6 +14,7 @@ from torch.utils._sympy.numbers import int_oo
 
 from diagnostics.errors import Finding, InputError, Location
 from export.graph_passes import layouts
+from export.user import plain_state
 from export.user.messages import SHOW_MORE, causes, condense, text_of
 from export.user.model_file import Method
 
@@ -51,6 +52,8 @@ def of(
         return InputError(_unsupported_control_flow(method, control_flow[1], text))
     if "Missing out variants" in text and (missing := sorted(re.findall(r"'([\w:.]+)'", text))):
         return InputError(_no_out_variant(method, missing, graph_passes))
+    if leaks := [leak for one in methods if (leak := plain_state.leak(one))]:
+        return InputError(leaks)
     cause = "the exported graph has something that ExecuTorch does not support."
     fix = f"{SHOW_MORE}; simplify the module until it lowers."
     if "might be aliasing" in text:

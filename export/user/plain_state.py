@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import torch
+from torch._subclasses.fake_tensor import FakeTensor
 from torch.utils import _pytree as pytree
 
 from diagnostics.errors import Finding, InputError
@@ -20,6 +21,7 @@ from export.user import attributes
 from export.user.attributes import Attribute, Buffers, Snapshot
 from export.user.dense_tensors import dim_order
 from export.user.inputs import Inputs
+from export.user.messages import text_of
 from export.user.model_file import Method
 
 # The largest number of paths to one attribute in a message.
@@ -93,6 +95,26 @@ def _result(module: torch.nn.Module, inputs: Inputs, generator: torch.Tensor) ->
         with contextlib.suppress(BaseException):
             ran = run(module, inputs)
     return _Result(ran, dict(module.named_buffers()))
+
+
+def leak(method: Method) -> Finding | None:
+    """Returns the finding for a tensor without data that the trace of a method has left outside of the module."""
+    try:
+        with torch.no_grad():
+            ran = run(attributes.copied(method.module), method.samples[0])
+        is_left = any(isinstance(one, FakeTensor) for one in ran.outputs)
+    except Exception as error:
+        is_left = "FakeTensor" in text_of(error)
+    if not is_left:
+        return None
+    return Finding(
+        method.at,
+        f"{method.name}() keeps a tensor in a global, a class or a closure",
+        "a program keeps the state of buffers only.",
+        "make a buffer of each such tensor: self.register_buffer(name, tensor) in __init__(), and self.name = ... in"
+        " forward().",
+        id="state-outside-buffers",
+    )
 
 
 def check_others(method: Method, attribute: Attribute, value: Any, others: Sequence[Method]) -> None:

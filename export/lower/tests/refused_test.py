@@ -10,6 +10,7 @@ import textwrap
 import torch
 from absl.testing import absltest
 
+from diagnostics.errors import InputError
 from export.exporter import export
 from export.tests.model_files import LINEAR, ErrorCase, model_file
 
@@ -416,6 +417,14 @@ class ErrorTest(ErrorCase):
         for read, cache in (("x + self.inner.rows", "copy.deepcopy(cache)"), ("self.inner.layer(x)", "cache")):
             with self.subTest(cache):
                 self.export(source.format(read=read, cache=cache))
+
+    def test_state_in_globals(self) -> None:
+        for write in ("G[0] = G[0] + x", "G.append(x)"):
+            for given in ("", "def get_sample_inputs(): return [(torch.ones(3),)] * 3\n"):
+                forward = f"def forward(self, x):\n    {write}\n    return sum(G)"
+                source = "G = [0]\n" + model_file(forward, "(torch.ones(3),)") + given
+                with self.assertRaisesRegex(InputError, r"model.py:8:1: .* keeps a tensor in a global"):
+                    self.export(source)
 
     def test_attributes_that_methods_share(self) -> None:
         source = textwrap.dedent("""
