@@ -12,7 +12,7 @@ from export.patches import (
     converting_copies,
     dim_orders,
     gradient_regions,
-    known_buffers,
+    known_values,
     scalar_indices,
     spaced_defaults,
     unknown_strides,
@@ -31,7 +31,7 @@ def lowering() -> Iterator[None]:
         converting_copies.kept(),
         dim_orders.known(),
         gradient_regions.dissolved(),
-        known_buffers.noted(),
+        known_values.noted(),
         scalar_indices.written(),
     ):
         yield

@@ -16,7 +16,7 @@ from torch.fx import traceback as fx_traceback
 from diagnostics import derived_operator
 from diagnostics.errors import Finding, InputError
 from export.memory import shared_buffers
-from export.patches import known_buffers
+from export.patches import known_values
 from export.user import fake_kernel
 from export.user.messages import condense, text_of
 from export.user.model_file import Method
@@ -128,7 +128,7 @@ def _trace_without_values(method: Method) -> torch.export.ExportedProgram:
 def _trace_with_buffers(method: Method) -> torch.export.ExportedProgram:
     written: set[str] = set()
     while True:
-        with known_buffers.known(but=written) as names:
+        with known_values.known(but=written) as names:
             exported = _trace(method, strict=False)
         more = names & {*exported.run_decompositions({}).graph_signature.buffers_to_mutate.values()}
         if not more:

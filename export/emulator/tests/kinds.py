@@ -587,6 +587,11 @@ def _values_of_buffers() -> dict[str, Kind]:
             x,
             times,
         ),
+        "steps of an attribute": Kind(
+            "for i, t in enumerate(self.t):\n    x0 = x0 * self.a[t] + (i if t == 2 else self.a[t - 1])\nreturn x0",
+            x,
+            "self.t = torch.tensor([3, 2, 1])\nself.a = torch.linspace(0, 1, 5)",
+        ),
         "a size of a buffer": Kind("return x0.repeat(int(self.n)) + torch.arange(int(self.n * 2))", x, count),
         "a branch of a buffer beside written ones": Kind(
             "self.n.add_(1)\ny = x0 * 2 if self.f else x0\nself.t[1:] = y\nreturn y + self.n, self.t * 1",
