@@ -4,8 +4,8 @@
 and buffers, and `validate_and_convert_non_fake_tensors` of `FakeTensorMode`, which makes those of other tensors. Raises
 the limit of `torch._subclasses.fake_tensor` for the size of known tensors.
 
-**Why**: Python's `if self.is_initialized:` and `for t in self.times:` need the values of tensors. The values are known at
-the export if no run of the program writes to the tensors. PyTorch follows the values of small tensors that forward()
+**Why**: Python's `if self.is_initialized:` and `for t in self.times:` need the values of tensors. The values are known
+at the export if no run of the program writes to the tensors. PyTorch follows the values of small tensors that forward()
 makes, such as `torch.tensor(1)`, but not those of other tensors.
 
 **Effect**: without the patch, such models are refused, as data-dependent.
