@@ -91,7 +91,7 @@ def _export(method: Method) -> torch.export.ExportedProgram:
     try:
         # If a plain Python object holds a buffer, such as the buffer of a KV cache, strict tracing recognizes the
         # buffer. Non-strict tracing, which is faster, takes the buffer for a constant.
-        exported = _trace_without_values(method)
+        exported = _traced(method)
         if _written_constants(exported):
             exported = _trace(method, strict=True)
         if _has_vmap(exported):
@@ -113,19 +113,20 @@ def _export(method: Method) -> torch.export.ExportedProgram:
     return exported
 
 
-def _trace_without_values(method: Method) -> torch.export.ExportedProgram:
-    """Traces a method. The values on which Python's code depends may be those of buffers that the method only reads."""
+def _traced(method: Method) -> torch.export.ExportedProgram:
+    """Traces a method, a second time with known values if Python's code depends on those that the method only reads."""
     try:
         return _trace(method, strict=False)
     except Exception as error:
         if not _OF_VALUES.search(f"{type(error).__name__} {text_of(error)}"):
             raise
         with contextlib.suppress(Exception):
-            return _trace_with_buffers(method)
+            return _trace_with_values(method)
         raise
 
 
-def _trace_with_buffers(method: Method) -> torch.export.ExportedProgram:
+def _trace_with_values(method: Method) -> torch.export.ExportedProgram:
+    """Traces a method with the values of small tensors but the buffers that the method writes to."""
     written: set[str] = set()
     while True:
         with known_values.known(but=written) as names:
