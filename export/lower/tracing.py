@@ -195,7 +195,6 @@ def _knowing_no_symbols(method: Method) -> list[str]:
 
 def _trace(method: Method, *, strict: bool) -> torch.export.ExportedProgram:
     example = method.example.separate()
-    _detach_buffers(method.module)
     # With preserved metadata, nodes in branches and loops also have stack traces.
     with torch.no_grad(), fx_traceback.preserve_node_meta(), _without_validation():
         exported = torch.export.export(
@@ -220,22 +219,10 @@ def _without_validation() -> Iterator[None]:
         Distribution.set_default_validate_args(before)
 
 
-def _detach_buffers(module: torch.nn.Module) -> None:
-    """Makes buffers plain values that autograd computed in a run before the export. PyTorch cannot write to them."""
-    for one in module.modules():
-        for name, buffer in one._buffers.items():
-            if buffer is None or not buffer.requires_grad:
-                continue
-            if buffer._is_view():
-                one._buffers[name] = buffer.detach()
-            else:
-                buffer.detach_()
-
-
 def _restore_users(module: torch.fx.GraphModule) -> None:
     """Makes each node a user of its arguments.
 
-    Where torch.autocast or torch.enable_grad begins, PyTorch 2.13 forgets who else uses the value that goes in: the
+    Where torch.autocast begins, PyTorch 2.13 forgets who else uses the value that goes in, if this is the only one: the
     function `node_inline_` clears the users. A graph pass would take this value for a value with one user.
     """
     for one in module.modules():

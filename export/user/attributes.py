@@ -177,6 +177,21 @@ def _are_same(before: Sequence[Any] | None, now: Sequence[Any] | None) -> bool:
     )
 
 
+def are_equal(one: Any, other: Any) -> bool:
+    """Returns whether two tensors, numbers or strings are equal; for others, whether they are the same object."""
+    if isinstance(one, (bool, int, float, str)) and type(one) is type(other):
+        return one == other or repr(one) == repr(other)  # NaN is not equal to itself.
+    if one is other or not (isinstance(one, torch.Tensor) and isinstance(other, torch.Tensor)):
+        return one is other
+    if (one.dtype, one.shape, one.layout) != (other.dtype, other.shape, other.layout):
+        return False
+    if one.layout != torch.strided:
+        return repr(one) == repr(other)
+    if one.is_floating_point():
+        return torch.allclose(one.double(), other.double(), rtol=0, atol=0, equal_nan=True)
+    return torch.equal(one, other)
+
+
 def differences(one: Any, other: Any) -> Iterator[tuple[Any, Any]]:
     """Yields the pairs of tensors, numbers and parts that differ in the values of an attribute in two modules."""
     pending, seen = [(one, other)], set[int]()
@@ -184,11 +199,8 @@ def differences(one: Any, other: Any) -> Iterator[tuple[Any, Any]]:
         one, other = pending.pop()
         if type(one) is not type(other):
             yield one, other
-        elif isinstance(one, torch.Tensor):
-            if one.shape != other.shape or not torch.equal(one, other):
-                yield one, other
-        elif isinstance(one, _SCALARS):
-            if one != other:
+        elif isinstance(one, (torch.Tensor, *_SCALARS)):
+            if not are_equal(one, other):
                 yield one, other
         elif id(one) not in seen and (parts := _parts(one)) is not None:
             seen.add(id(one))

@@ -8,6 +8,7 @@ the latter. Attributes with which both runs give the same, such as a kept output
 from __future__ import annotations
 
 import contextlib
+import copy
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -70,21 +71,7 @@ class _Result:
             *zip(self.ran.inputs.flatten()[0], other.ran.inputs.flatten()[0], strict=True),
             *((buffer, other.buffers.get(name)) for name, buffer in self.buffers.items()),
         ]
-        return self.ran.spec == other.ran.spec and all(_are_equal(*pair) for pair in pairs)
-
-
-def _are_equal(one: Any, other: Any) -> bool:
-    if isinstance(one, (bool, int, float, str)) and type(one) is type(other):
-        return one == other or repr(one) == repr(other)  # NaN is not equal to itself.
-    if one is other or not (isinstance(one, torch.Tensor) and isinstance(other, torch.Tensor)):
-        return one is other
-    if (one.dtype, one.shape, one.layout) != (other.dtype, other.shape, other.layout):
-        return False
-    if one.layout != torch.strided:
-        return repr(one) == repr(other)
-    if one.is_floating_point():
-        return torch.allclose(one.double(), other.double(), rtol=0, atol=0, equal_nan=True)
-    return torch.equal(one, other)
+        return self.ran.spec == other.ran.spec and all(attributes.are_equal(*pair) for pair in pairs)
 
 
 def _result(module: torch.nn.Module, inputs: Inputs, generator: torch.Tensor) -> _Result:
@@ -131,7 +118,7 @@ def check_others(method: Method, attribute: Attribute, value: Any, others: Seque
     holder = method.module.get_submodule(attribute.module)
     for other in others:
         path = next((path for path, module in other.module.named_modules() if module is holder), None)
-        if path is None or not _is_read(other, Attribute(path, attribute.name), value):
+        if path is None or not _reads(other, Attribute(path, attribute.name), value):
             continue
         place = attributes.place(method.module, attribute)
         at, details = method.source.frames_of_text(place.frame) if place else (None, ())
@@ -149,17 +136,26 @@ def check_others(method: Method, attribute: Attribute, value: Any, others: Seque
         )
 
 
-def _is_read(method: Method, attribute: Attribute, value: Any) -> bool:
+def _reads(method: Method, attribute: Attribute, value: Any) -> bool:
     """Returns whether another value of an attribute changes the results of the first sample."""
     results = []
     with torch.no_grad():
         for is_changed in (False, False, True):
             module = attributes.copied(method.module)
             if is_changed:
-                vars(module.get_submodule(attribute.module))[attribute.name] = value
+                # The run may write to the value.
+                vars(module.get_submodule(attribute.module))[attribute.name] = copy.deepcopy(value)
             results.append(_result(module, method.samples[0], torch.get_rng_state()))
     same, again, changed = results
     return same.equals(again) and not same.equals(changed)
+
+
+def _is_changed(one: Any, other: Any) -> bool:
+    """Returns whether two differing parts of an attribute are floats of the same sizes, of which one can be filled."""
+    if not isinstance(one, torch.Tensor) or not isinstance(other, torch.Tensor) or one.shape != other.shape:
+        return False
+    # In other layouts, and where elements share memory, PyTorch refuses the write.
+    return one.is_floating_point() and one.numel() > 0 and dim_order(one) is not None and not one.is_inference()
 
 
 def _varied(inputs: Inputs) -> Inputs:
@@ -267,7 +263,7 @@ class Check:
         for factor in (0, 0, 10, -10, 1000, -1000):
             module = attributes.copied(self._module)
             for one, other in self._differences(module, attribute) if factor else ():
-                if isinstance(one, torch.Tensor) and one.is_floating_point() and one.shape == other.shape:
+                if _is_changed(one, other):
                     one.fill_(factor * (1 + one.abs().max().item()))
             results.append(_result(module, *self._runs[-1]))
         same, again, *others = results

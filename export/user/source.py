@@ -81,6 +81,7 @@ class Source(Code):
         if isinstance(error, ImportError) and "cannot import name" in text:
             cause = "the locked version of the package has no such name, or modules import one another in a circle."
             fix = "use a name of this version, or lock the version that has the name."
+            message = message or first_lines(text).partition(" (/")[0]
         elif isinstance(error, ImportError):
             cause = f"the module is in no library that the {self.kind} file depends on, or its package is in no lock."
             package = (error.name or "<package>").partition(".")[0]

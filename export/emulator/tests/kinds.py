@@ -244,7 +244,9 @@ def _state() -> dict[str, Kind]:
             f"{s}\ndef add(module, given):\n    module.s = module.s + given[0]\nself.register_forward_pre_hook(add)",
         ),
         "a buffer that is written with gradients": Kind(
-            "with torch.enable_grad():\n    y = torch.tanh(x0)\n    self.s.add_(y)\nreturn y + self.s", x, s
+            "with torch.enable_grad():\n    y = self.layer(x0)\n    self.s.copy_(y)\nreturn y + self.s",
+            x,
+            f"{s}\nself.layer = nn.Linear(2, 2)",
         ),
         "a swap by assignments": Kind("y = self.s - x0\nself.s, self.p = self.p, self.s\nreturn y", x, f"{p}\n{s}"),
         "buffers assigned from an input and a parameter": Kind(
@@ -532,16 +534,16 @@ def _padded_attention() -> dict[str, Kind]:
 
 
 def _regions() -> dict[str, Kind]:
-    """Values before a region of another mode. PyTorch forgets their users."""
-    before = "y = self.layer(x0)\nn = y[:, 1:].shape[1]\nself.last.copy_(y)\n"
-    layers = 'self.layer = nn.Linear(4, 4)\nself.register_buffer("last", torch.ones(3, 4))'
+    """The only value that goes into a region of torch.autocast. PyTorch forgets its users before the region."""
+    region = 'with torch.autocast("cuda", enabled=False):\n    z = torch.relu(y) * n\nreturn self.layer(z)'
+    x, layer = ("torch.randn(3, 4)",), "self.layer = nn.Linear(4, 4)"
     return {
-        f"a value before {region}": Kind(
-            f"{before}with torch.{region}:\n    z = torch.relu(y) * n\nreturn self.layer(z) + self.last",
-            ("torch.randn(3, 4)",),
-            layers,
-        )
-        for region in ('autocast("cuda", enabled=False)', "enable_grad()")
+        "a value viewed before a region": Kind(f"y = self.layer(x0)\nn = y[:, 1:].shape[1]\n{region}", x, layer),
+        "a value kept before a region": Kind(
+            f"y = self.layer(x0)\nself.last.copy_(y)\nn = 2\n{region}",
+            x,
+            f'{layer}\nself.register_buffer("last", torch.ones(3, 4))',
+        ),
     }
 
 

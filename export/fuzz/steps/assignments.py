@@ -3,17 +3,8 @@
 from __future__ import annotations
 
 from export.fuzz.spec import Pick
+from export.fuzz.steps.buffers import check
 from export.fuzz.writer import Writer
-
-
-def _check(w: Writer) -> None:
-    """Checks that a buffer can hold the latest value.
-
-    Raises:
-        ValueError: the latest value has no dimensions, no elements or no floats.
-    """
-    if not w.x.dim() or not w.x.numel() or not w.x.is_floating_point():
-        raise ValueError("nothing to keep")
 
 
 def _owner(w: Writer, pick: Pick) -> str:
@@ -24,7 +15,7 @@ def _owner(w: Writer, pick: Pick) -> str:
 
 def assigned(w: Writer, pick: Pick) -> None:
     """Assigns values, views, inputs and other buffers to buffers of the module and of submodules."""
-    _check(w)
+    check(w)
     x, sizes = w.latest, tuple(w.x.shape)
     values = f"torch.{pick('zeros', 'randn')}({sizes}).to({w.x.dtype})"
     one, other = (w.buffer(values, "state", owner=_owner(w, pick)) for _ in range(2))
@@ -58,7 +49,7 @@ def assigned(w: Writer, pick: Pick) -> None:
 
 def at_position(w: Writer, pick: Pick) -> None:
     """Writes rows into a cache at the position that a buffer gives, and moves on."""
-    _check(w)
+    check(w)
     rank, x = w.x.dim(), w.latest
     dim = pick(*range(rank))
     count = w.x.shape[dim]
@@ -79,7 +70,7 @@ def at_position(w: Writer, pick: Pick) -> None:
 
 def known(w: Writer, pick: Pick) -> None:
     """Python code depends on the values of buffers."""
-    _check(w)
+    check(w)
     x, owner = w.latest, _owner(w, pick)
     flag = w.buffer(f"torch.tensor({pick(True, False)})", "flag", owner=owner)
     times = w.buffer("torch.tensor([0.5, 2.0, 1.0])", "times", owner=owner)

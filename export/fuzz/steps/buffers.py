@@ -6,7 +6,7 @@ from export.fuzz.spec import Pick
 from export.fuzz.writer import Writer
 
 
-def _check(w: Writer) -> None:
+def check(w: Writer) -> None:
     """Checks that a buffer can hold the latest value.
 
     Raises:
@@ -18,7 +18,7 @@ def _check(w: Writer) -> None:
 
 def _state(w: Writer, pick: Pick, kind: str = "state") -> str:
     """Adds a buffer of the latest value's sizes. Returns its name."""
-    _check(w)
+    check(w)
     return w.buffer(f"torch.{pick('randn', 'zeros', 'ones')}({tuple(w.x.shape)})", kind)
 
 
@@ -84,7 +84,7 @@ def delay_line(w: Writer, pick: Pick) -> None:
         if not is_before:
             w.value(f"{' + '.join(names)} * 0.5")
         return
-    _check(w)
+    check(w)
     length = pick(3, 2)
     row = w.value(f"{x}.mean(0)") if w.x.dim() > 1 else x
     name = w.buffer(f"torch.randn({(length, *w.x.shape)})", "delay")

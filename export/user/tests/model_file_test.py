@@ -27,6 +27,11 @@ class ErrorTest(ErrorCase):
         self.assert_raised("import no_such_module\n", 1, "no_such_module", "`deps`", lock)
         self.assert_raised("def get_model():\n    import no_such_module.parts\n", 2, "no_such_module", "`deps`", lock)
 
+    def test_name_that_a_module_lacks(self) -> None:
+        self.assert_raised(
+            "from torch import no_such_name\n", 1, "no_such_name", "has no such name", "lock the version"
+        )
+
     def test_raises_in_get_model(self) -> None:
         self.assert_raised(
             "def get_model():\n    return {}['weights']\n",

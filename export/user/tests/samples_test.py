@@ -412,6 +412,16 @@ class PassesTest(_Files):
         recorded = self.record(_file("self.table = torch.ones(0)\nself.mean = torch.zeros(())", forward, given))
         self.assertEqual(self.outputs(recorded), [[3, 10], [1, 4]])
 
+    def test_attributes_of_other_kinds(self) -> None:
+        # No output depends on these, and PyTorch cannot compare or fill some of them.
+        init = "self.kept, self.sparse = torch.zeros(1).expand(2), torch.zeros(2, 2)"
+        forward = """
+        self.kept = (self.kept + x).sum().expand(2)
+        self.sparse = (self.sparse.to_dense() + x).to_sparse()
+        return x * 2
+        """
+        self.assertEqual(self.outputs(self.record(_file(init, forward, _TWO))), [[2, 4], [6, 10]])
+
     def test_not_deterministic(self) -> None:
         forward = "self.total = self.total + x\nreturn self.total + random.random()"
         self.assertEqual(len(self.record(_file("self.total = 0", forward, _TWO)).samples), 2)
