@@ -90,10 +90,11 @@ class Aliases:
 
         ExecuTorch copies a view that is an output of the method, and has a view of a view read the first one's base.
         """
-        given = outputs(self._program)
-        is_copied = (None, call) in given and any(user.op != "output" for user in call.users)
-        views = [user for user in call.users if user.target is _VIEW]
-        return target.target is _VIEW and (is_copied or any(value in views for _, value in given))
+        given = [value for written, value in outputs(self._program) if written is None]
+        is_copied = call in given and any(user.op != "output" for user in call.users)
+        return target.target is _VIEW and (
+            is_copied or any(user.target is _VIEW and user in given for user in call.users)
+        )
 
     def _is_writable(self, block: Sequence[Node]) -> bool:
         """Returns whether the program may write to memory: no input or constant, and not shared with control flow."""
