@@ -2,8 +2,8 @@
 
     codegen compile --label //app:model --program model.pte --manifest registered.json --header m.h --source m.cpp ...
 
-The kernels are those of a generated library: its registered.json names the kernels, and its NativeFunctions.h declares
-them.
+The kernels are those of a generated library: its registered.json names the kernels, and its NativeFunctions.h or
+TypedKernels.h declares them.
 """
 
 from __future__ import annotations
@@ -38,6 +38,13 @@ _DTYPES = flags.DEFINE_multi_string(
 )
 _NATIVE_FUNCTIONS = flags.DEFINE_string(
     "native_functions", None, "The include path of the library's NativeFunctions.h.", required=True, flag_values=FLAGS
+)
+_TYPED_KERNELS = flags.DEFINE_string(
+    "typed_kernels",
+    None,
+    "The include path of the library's TypedKernels.h, for a program that calls the kernels for the processor's "
+    "instruction set.",
+    flag_values=FLAGS,
 )
 _NAMESPACE = flags.DEFINE_string(
     "cpp_namespace", None, "The C++ namespace of the classes.", required=True, flag_values=FLAGS
@@ -111,6 +118,7 @@ def run() -> None:
             )
         )
     names = files.Names(_LABEL.value, _PROGRAM_NAME.value, _NAMESPACE.value, _INCLUDE.value, _NATIVE_FUNCTIONS.value)
+    names = names._replace(typed_kernels=_TYPED_KERNELS.value)
     library = registered_operators.read(_MANIFEST.value)
     builds = [selective_build.read(path) for path in _DTYPES.value]
     known = origins.read(_ORIGINS.value) if _ORIGINS.value else origins.NONE
@@ -184,7 +192,7 @@ def compiled(
     content = program_content_reader.read(path, names.program)
     return files.Program(
         content,
-        library.operators,
+        library,
         names,
         constants_by_pointer,
         is_small=is_small,

@@ -19,7 +19,7 @@ from absl import flags
 
 from codegen.checks import never_called, provided, registrations
 from codegen.commands import generation, shared_flags
-from codegen.cpp import functions_header, kernel_table, registration
+from codegen.cpp import functions_header, kernel_table, registration, typed_kernels
 from codegen.cpp.source import Source
 from codegen.model import aten_kernels
 from codegen.model.operators import Operator
@@ -56,7 +56,7 @@ _SUPPORT_EXCEPTIONS = flags.DEFINE_bool(
 _INSTRUCTION_SETS = flags.DEFINE_multi_string(
     "instruction_set",
     [],
-    "What the kernels are compiled for, from the widest instruction set on, for --chosen_table.",
+    "What the kernels are compiled for, from the widest instruction set on, for --chosen_kernels.",
     flag_values=FLAGS,
 )
 _REGISTRATION = flags.DEFINE_string(
@@ -79,16 +79,22 @@ _REGISTERED_NAMES = flags.DEFINE_string(
     required=True,
     flag_values=FLAGS,
 )
-_CHOSEN_TABLE = flags.DEFINE_string(
-    "chosen_table",
+_TYPED_KERNELS_HEADER = flags.DEFINE_string(
+    "typed_kernels_header",
     None,
-    "Where to write the source that chooses among the tables of several instruction sets.",
+    "Where to write the header that declares the kernels for the processor's instruction set.",
     flag_values=FLAGS,
 )
-_NAMED_TABLE = flags.DEFINE_string(
-    "named_table",
+_KERNELS_OF_SET = flags.DEFINE_string(
+    "kernels_of_set",
     None,
-    "Where to write the source that names the table of an instruction set, for --chosen_table.",
+    "Where to write the source with the kernels for one instruction set, for --chosen_kernels.",
+    flag_values=FLAGS,
+)
+_CHOSEN_KERNELS = flags.DEFINE_string(
+    "chosen_kernels",
+    None,
+    "Where to write the source that chooses among the kernels for several instruction sets.",
     flag_values=FLAGS,
 )
 _FUNCTIONS = flags.DEFINE_string(
@@ -101,17 +107,19 @@ _FUNCTIONS = flags.DEFINE_string(
 
 
 @dataclass(frozen=True)
-class _Tables:
-    """The sources that choose among the kernels of several instruction sets.
+class _TypedKernels:
+    """The sources of a library with kernels for several instruction sets.
 
     Attributes:
-        chosen: the path of the source that chooses.
-        named: the path of the source that names the table of one set.
+        header: the header that declares the kernels for the processor's set.
+        of_set: the source with the kernels for one set.
+        chosen: the source that chooses among the sets.
         instruction_sets: the sets, from the widest on.
     """
 
+    header: Path
+    of_set: Path
     chosen: Path
-    named: Path
     instruction_sets: Sequence[str]
 
 
@@ -127,7 +135,7 @@ class _Request:
         registration: the source that registers the kernels.
         registration_header: the header of a function that registers them; None if they register themselves.
         registered_names: the source that defines a name for each kernel.
-        tables: the sources for several instruction sets; None for kernels of one set.
+        typed_kernels: the sources for several instruction sets; None for kernels of one set.
         functions: the header with the operators as C++ functions.
     """
 
@@ -138,7 +146,7 @@ class _Request:
     registration: Path
     registration_header: Path | None
     registered_names: Path
-    tables: _Tables | None
+    typed_kernels: _TypedKernels | None
     functions: Path
 
 
@@ -156,23 +164,36 @@ def _parsed() -> _Request:
     )
     if not inputs.selections:
         raise flags.Error("--selection is needed.")
-    chosen, named = _CHOSEN_TABLE.value, _NAMED_TABLE.value
-    if (chosen is None) != (named is None):
-        raise flags.Error("--chosen_table and --named_table need each other.")
+    typed = _typed_kernels()
     header = _REGISTRATION_HEADER.value
     return _Request(
         inputs,
         _ATEN_KERNELS.value,
-        _COMMON.outputs(),
+        _COMMON.outputs(typed_kernels=typed.header if typed is not None else None),
         _SUPPORT_EXCEPTIONS.value,
         Path(str(_REGISTRATION.value)),
         Path(header) if header is not None else None,
         Path(str(_REGISTERED_NAMES.value)),
-        _Tables(Path(chosen), Path(named), _INSTRUCTION_SETS.value)
-        if chosen is not None and named is not None
-        else None,
+        typed,
         Path(str(_FUNCTIONS.value)),
     )
+
+
+def _typed_kernels() -> _TypedKernels | None:
+    """Returns the values of the flags for several instruction sets.
+
+    Raises:
+        flags.Error: one of the flags is missing.
+    """
+    holders = (_TYPED_KERNELS_HEADER, _KERNELS_OF_SET, _CHOSEN_KERNELS)
+    header, of_set, chosen = (holder.value for holder in holders)
+    sets = _INSTRUCTION_SETS.value
+    if header is None and of_set is None and chosen is None:
+        return None
+    if header is None or of_set is None or chosen is None or not sets:
+        names = ", ".join(f"--{holder.name}" for holder in holders)
+        raise flags.Error(f"{names} and --instruction_set need each other.")
+    return _TypedKernels(Path(header), Path(of_set), Path(chosen), sets)
 
 
 def run() -> None:
@@ -243,21 +264,21 @@ def _check_registry_size(label: str, operators: Sequence[Operator], capacity: in
 
 def _write(request: _Request, source: Source, operators: Sequence[Operator], calls: generation.Calls) -> None:
     """Writes the table of the kernels, their registration, and the operators as C++ functions."""
-    native_functions = request.outputs.native_functions.name
-    tables = request.tables
+    header = request.outputs.header.name
+    typed = request.typed_kernels
     request.outputs.kernel_table.write_text(
         kernel_table.text(
             source,
             calls.all,
             calls.of_table,
-            native_functions,
+            header,
             exception_boundary=request.supports_exceptions,
-            functions=request.functions.name if tables is not None else None,
+            has_typed_kernels=typed is not None,
         )
     )
-    if tables is not None:
-        tables.chosen.write_text(kernel_table.chosen(source, calls.all, tables.instruction_sets))
-        tables.named.write_text(kernel_table.named(source, calls.all))
+    if typed is not None:
+        typed.of_set.write_text(typed_kernels.of_set(source, calls.all, header))
+        typed.chosen.write_text(typed_kernels.chosen(source, calls.all, header, typed.instruction_sets))
     if request.registration_header is not None:
         request.registration_header.write_text(registration.header(source))
         request.registration.write_text(registration.on_request(source, request.registration_header.name))
@@ -265,5 +286,11 @@ def _write(request: _Request, source: Source, operators: Sequence[Operator], cal
         request.registration.write_text(registration.at_start(source, calls.all))
     request.registered_names.write_text(registration.names(source, calls.all))
     request.functions.write_text(
-        functions_header.text(source, operators, calls.all, native_functions, has_table=tables is not None)
+        functions_header.text(
+            source,
+            operators,
+            calls.all,
+            request.outputs.native_functions.name,
+            has_typed_kernels=typed is not None,
+        )
     )

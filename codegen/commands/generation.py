@@ -10,7 +10,7 @@ from absl import flags
 
 from codegen.artifacts import registered_operators
 from codegen.commands import shared_flags
-from codegen.cpp import aten_calls, boxed_calls, native_functions_header
+from codegen.cpp import aten_calls, boxed_calls, native_functions_header, typed_kernels
 from codegen.cpp.boxed_kernel import BoxedKernel, boxed_kernels
 from codegen.cpp.source import Source
 from codegen.inputs import functions_yaml, selected_operators
@@ -111,6 +111,8 @@ class Outputs:
         aten_source: the source that calls the kernels that take at::Tensor, if there are such kernels.
         kernel_table: the source that calls the kernels and has the table of them.
         native_functions: the header that declares the kernels.
+        typed_kernels: the header that declares the kernels for the processor's instruction set, if the library has
+            kernels for several sets.
         manifest: the operators and their kernels, as JSON.
     """
 
@@ -118,7 +120,13 @@ class Outputs:
     aten_source: str | None
     kernel_table: Path
     native_functions: Path
+    typed_kernels: Path | None
     manifest: str
+
+    @property
+    def header(self) -> Path:
+        """The header through which the library's own sources call the kernels."""
+        return self.typed_kernels or self.native_functions
 
 
 @dataclass(frozen=True)
@@ -195,19 +203,20 @@ class Flags:
             self._max_kernels.value,
         )
 
-    def outputs(self) -> Outputs:
-        """Returns the values of the flags that name outputs."""
+    def outputs(self, *, typed_kernels: Path | None = None) -> Outputs:
+        """Returns the values of the flags that name outputs. The argument is that of a flag that one command has."""
         return Outputs(
             str(self._boxed_kernels.value),
             self._aten_source.value,
             Path(str(self._kernel_table.value)),
             Path(str(self._native_functions.value)),
+            typed_kernels,
             str(self._manifest.value),
         )
 
 
 def write_calls(source: Source, operators: Sequence[Operator], outputs: Outputs, *, stubs: bool = False) -> Calls:
-    """Writes the header of the kernels, the manifest, and the calls that are not in the source of the table.
+    """Writes the headers of the kernels, the manifest, and the calls that are not in the source of the table.
 
     Args:
         source: the head of generated files.
@@ -220,10 +229,13 @@ def write_calls(source: Source, operators: Sequence[Operator], outputs: Outputs,
     kernels = [] if stubs else boxed_kernels(operators)
     taking_aten = [kernel for kernel in kernels if kernel.takes_aten_tensors]
     of_table, *further = boxed_calls.parts([kernel for kernel in kernels if not kernel.takes_aten_tensors])
-    boxed_calls.write(source, further, outputs.boxed_kernels, str(outputs.native_functions))
+    has_typed_kernels = outputs.typed_kernels is not None
+    boxed_calls.write(source, further, outputs.boxed_kernels, outputs.header, has_typed_kernels=has_typed_kernels)
     if outputs.aten_source is not None:
         Path(outputs.aten_source).write_text(aten_calls.text(source, taking_aten))
     outputs.native_functions.write_text(native_functions_header.text(source, operators))
+    if outputs.typed_kernels is not None:
+        outputs.typed_kernels.write_text(typed_kernels.header(source, kernels, outputs.native_functions.name))
     library = registered_operators.Library(source.label, source.yaml_names, tuple(operators))
     registered_operators.write(library, outputs.manifest)
     return Calls(kernels, of_table, taking_aten)

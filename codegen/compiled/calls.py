@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from codegen.compiled import fixed_layers, interface, numbers
 from codegen.compiled.fixed_call import FixedCall, GeneralCallError
@@ -33,6 +33,8 @@ class Calls:
 
     Args:
         method: the method.
+        functions: the functions of the namespace `kernels` that call kernels, by operator and kernel. The statements
+            call other kernels directly.
         is_small: whether calls with fixed sizes are loops or calls of kernels/fixed, where there are such.
 
     Attributes:
@@ -44,8 +46,9 @@ class Calls:
         statements: the statements.
     """
 
-    def __init__(self, method: Method, *, is_small: bool) -> None:
+    def __init__(self, method: Method, functions: Mapping[tuple[str, str], str], *, is_small: bool) -> None:
         self._method = method
+        self._functions = functions
         self._is_small = is_small
         self.has_context = False
         self.headers: set[str] = set()
@@ -160,7 +163,9 @@ class Calls:
                 signatures.parameter_names(function), function.arguments, instruction.numbers, strict=False
             )
         ]
-        call = f"::{kernel}({', '.join(['context', *arguments])});\n"
+        function_name = self._functions.get((operator.name, kernel))
+        called = f"::{kernel}" if function_name is None else f"kernels::{function_name}"
+        call = f"{called}({', '.join(['context', *arguments])});\n"
         result = instruction.numbers[-1]
         if result in self._method.numbers and len(instruction.numbers) > len(function.arguments):
             call = f"number{result} = {call}"

@@ -3,20 +3,20 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
 from pathlib import Path
 from typing import NamedTuple
 
 from codegen.artifacts import origins
 from codegen.artifacts.origins import Origins
+from codegen.artifacts.registered_operators import Library
 from codegen.compiled import c_interface, constants, interface, shared_state
 from codegen.compiled.calls import Calls
 from codegen.compiled.constants import Constants
 from codegen.compiled.method import Method
-from codegen.cpp import layout
+from codegen.cpp import layout, typed_kernels
+from codegen.cpp.boxed_kernel import boxed_kernels
 from codegen.cpp.source import Source
 from codegen.model.execution_plan import Content
-from codegen.model.operators import Operator
 from codegen.source_templates.source_templates import SourceTemplates
 
 # Names of runtime/compiled/support.h. A directive for the namespace would make the names ambiguous beside kernels in
@@ -54,6 +54,8 @@ class Names(NamedTuple):
         cpp_namespace: the namespace of the classes.
         header: the include path of the header.
         native_functions: the include path of NativeFunctions.h of the library.
+        typed_kernels: the include path of TypedKernels.h, if the program calls the kernels for the processor's
+            instruction set.
     """
 
     label: str
@@ -61,6 +63,7 @@ class Names(NamedTuple):
     cpp_namespace: str
     header: str
     native_functions: str
+    typed_kernels: str | None = None
 
     @property
     def c_header(self) -> str:
@@ -78,7 +81,7 @@ class Program:
 
     Args:
         content: the program.
-        operators: the operators of the library.
+        library: the library with the kernels.
         names: the names in the files.
         constants_by_pointer: whether the application gives the address of the constants.
         is_small: whether calls with fixed sizes are loops or calls of kernels/fixed, where there are such.
@@ -92,7 +95,7 @@ class Program:
     def __init__(
         self,
         content: Content,
-        operators: Iterable[Operator],
+        library: Library,
         names: Names,
         constants_by_pointer: bool,
         *,
@@ -101,7 +104,7 @@ class Program:
         lines: Origins = origins.NONE,
     ) -> None:
         self._lines = lines
-        by_name = {operator.name: operator for operator in operators}
+        by_name = {operator.name: operator for operator in library.operators}
         self._names = names
         self._by_pointer = constants_by_pointer
         self.constants = Constants()
@@ -120,7 +123,14 @@ class Program:
                     shares_state=self.shared_bytes is not None,
                 )
             )
-        self._calls = [Calls(method, is_small=is_small) for method in self.methods]
+        # The function of TypedKernels.h for each kernel.
+        functions: dict[tuple[str, str], str] = {}
+        self._kernels = ""
+        if names.typed_kernels is not None:
+            self._kernels = f"namespace kernels = {typed_kernels.namespace(Source(library.label, ()))};\n"
+            kernels = boxed_kernels(library.operators)
+            functions = {(boxed.operator.name, boxed.kernel.function): boxed.function for boxed in kernels}
+        self._calls = [Calls(method, functions, is_small=is_small) for method in self.methods]
         # Calls without kernels need none.
         self.scratch_bytes = {
             method.class_name: scratch_bytes if calls.has_context else 0
@@ -152,11 +162,12 @@ class Program:
             label=self._names.label,
             program=self._names.program,
             header=self._names.header,
-            native_functions=self._names.native_functions,
+            kernels_header=self._names.typed_kernels or self._names.native_functions,
             fixed_headers="".join(f'#include "kernels/fixed/{header}.h"\n' for header in headers),
             fixed="namespace fixed = ::rules_executorch::kernels::fixed;\n" if headers else "",
             constants="" if self._by_pointer else f"extern const uint64_t {self._names.symbol}[];\n",
             namespace=self._names.cpp_namespace,
+            kernels=self._kernels,
             using="".join(f"using ::compiled_program::{name};\n" for name in using),
             methods=methods,
         )

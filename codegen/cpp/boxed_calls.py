@@ -7,7 +7,7 @@ import os
 from collections.abc import Sequence
 from pathlib import Path
 
-from codegen.cpp import aten_calls, template
+from codegen.cpp import aten_calls, template, typed_kernels
 from codegen.cpp.boxed_kernel import BoxedKernel
 from codegen.cpp.source import Source
 from codegen.model import signatures
@@ -24,35 +24,50 @@ def parts(kernels: Sequence[BoxedKernel]) -> list[Sequence[BoxedKernel]]:
     return [kernels[i * len(kernels) // count : (i + 1) * len(kernels) // count] for i in range(count)]
 
 
-def write(source: Source, further: Sequence[Sequence[BoxedKernel]], directory: str, native_functions: str) -> None:
+def write(
+    source: Source,
+    further: Sequence[Sequence[BoxedKernel]],
+    directory: str,
+    header: Path,
+    *,
+    has_typed_kernels: bool,
+) -> None:
     """Writes BoxedKernels<n>.cpp.
 
     Args:
         source: the library.
         further: the parts of the kernels that KernelTable.cpp does not have.
         directory: the folder of the sources.
-        native_functions: the header that declares the kernels.
+        header: the path of NativeFunctions.h, or of TypedKernels.h.
+        has_typed_kernels: whether the header is TypedKernels.h.
     """
     Path(directory).mkdir(parents=True, exist_ok=True)
-    header = os.path.relpath(native_functions, directory)
+    include = os.path.relpath(header, directory)
     for i, kernels in enumerate(further, 1):
-        text = source.fill("BoxedKernels.cpp", **values(source, kernels, [header]))
+        calls = values(source, kernels, include, has_typed_kernels=has_typed_kernels)
+        text = source.fill("BoxedKernels.cpp", **calls)
         Path(directory, f"BoxedKernels{i}.cpp").write_text(text)
 
 
-def values(source: Source, kernels: Sequence[BoxedKernel], headers: Sequence[str]) -> dict[str, str]:
+def values(source: Source, kernels: Sequence[BoxedKernel], header: str, *, has_typed_kernels: bool) -> dict[str, str]:
     """Returns the values for a template of a source with functions that call kernels.
 
     Args:
         source: the library.
         kernels: the kernels.
-        headers: the include paths of the library's own headers.
+        header: the include path of NativeFunctions.h, or of TypedKernels.h.
+        has_typed_kernels: whether the header is TypedKernels.h.
     """
-    includes = [f'#include "{header}"\n' for header in headers]
+    includes = [f'#include "{header}"\n']
     if any(boxed.kernel.is_aten for boxed in kernels):
         includes.append(aten_calls.INCLUDE)
     functions = (
-        aten_calls.aten_kernel(boxed, source) if boxed.kernel.is_aten else _boxed_kernel(boxed) for boxed in kernels
+        aten_calls.aten_kernel(boxed, source)
+        if boxed.kernel.is_aten
+        else _boxed_kernel(
+            boxed, typed_kernels.called(source, boxed) if has_typed_kernels else f"::{boxed.kernel.function}"
+        )
+        for boxed in kernels
     )
     return {
         "own_includes": "".join(includes),
@@ -62,13 +77,18 @@ def values(source: Source, kernels: Sequence[BoxedKernel], headers: Sequence[str
 
 
 @functools.cache
-def _boxed_kernel(boxed: BoxedKernel) -> str:
-    """Returns the function that unboxes the values of a call and calls a kernel."""
+def _boxed_kernel(boxed: BoxedKernel, called: str) -> str:
+    """Returns the function that unboxes the values of a call and calls a kernel.
+
+    Args:
+        boxed: the kernel.
+        called: the full name of the kernel, or of the function that calls the kernel.
+    """
     function = boxed.operator.schema
     names = signatures.parameter_names(function)
     variables = zip(names, map(signatures.unboxed, function.arguments), strict=True)
     arguments = (f"  {type_} {name} = stack[{i}]->{read};\n" for i, (name, (type_, read)) in enumerate(variables))
-    call = f"::{boxed.kernel.function}({', '.join(['context', *names])});\n"
+    call = f"{called}({', '.join(['context', *names])});\n"
     if function.out or function.gives_nothing:
         written = function.out or [argument for argument in function.arguments if argument.is_written]
         logged = [i for i, argument in enumerate(function.arguments) if argument in written]

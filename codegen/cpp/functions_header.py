@@ -1,7 +1,6 @@
 """Functions.h: each operator as a typed function, `torch::executor::<operator's namespace>::<name>_outf`.
 
-If a library has kernels for several instruction sets, a function calls the kernel for the processor's instruction set,
-from a second table in KernelTable.cpp beside the runtime's table.
+If a library has kernels for several instruction sets, a function calls the kernel for that of the processor.
 """
 
 from __future__ import annotations
@@ -9,7 +8,7 @@ from __future__ import annotations
 import functools
 from collections.abc import Iterator, Mapping, Sequence
 
-from codegen.cpp import layout, namespaces, template
+from codegen.cpp import layout, namespaces, template, typed_kernels
 from codegen.cpp.boxed_kernel import BoxedKernel
 from codegen.cpp.source import Source
 from codegen.model import cpp_names, schema, signatures
@@ -51,7 +50,7 @@ def text(
     kernels: Sequence[BoxedKernel],
     native_functions: str,
     *,
-    has_table: bool,
+    has_typed_kernels: bool,
 ) -> str:
     """Returns the text of Functions.h.
 
@@ -60,25 +59,28 @@ def text(
         operators: the operators.
         kernels: the kernels of the operators.
         native_functions: the include path of NativeFunctions.h.
-        has_table: whether the library has kernels for several instruction sets.
+        has_typed_kernels: whether the library has kernels for several instruction sets.
     """
     groups: dict[str, list[Operator]] = {}
     for operator in operators:
         groups.setdefault(_namespace(operator.schema), []).append(operator)
-    members = {boxed.operator.name: boxed.function for boxed in called(kernels)} if has_table else {}
-    blocks = namespaces.blocks({name: _functions(source, group, members) for name, group in groups.items()})
+    chosen = {boxed.operator.name: boxed for boxed in _called(kernels)} if has_typed_kernels else {}
+    blocks = namespaces.blocks({name: _functions(source, group, chosen) for name, group in groups.items()})
+    declarations = (typed_kernels.declaration(boxed, "[[gnu::weak]] ") for boxed in chosen.values())
     return source.fill(
         "Functions.h",
         native_functions=native_functions,
-        table=source.fill("typed_kernels.h", members="".join(map(_member, called(kernels)))) if members else "",
+        weak_kernels=source.fill("weak_kernels.h", declarations="".join(declarations)) if chosen else "",
         functions=blocks,
     )
 
 
-def called(kernels: Sequence[BoxedKernel]) -> list[BoxedKernel]:
-    """Returns the kernels that the functions call, in the order of the table of several instruction sets."""
+def _called(kernels: Sequence[BoxedKernel]) -> Iterator[BoxedKernel]:
+    """Yields the kernels that the functions call."""
     names = {operator.name for operator in _first_operators([boxed.operator for boxed in kernels]).values()}
-    return [boxed for boxed in kernels if boxed.operator.name in names and boxed.kernel == boxed.operator.default]
+    for boxed in kernels:
+        if boxed.operator.name in names and boxed.kernel == boxed.operator.default:
+            yield boxed
 
 
 def _namespace(function: schema.FunctionSchema) -> str:
@@ -98,7 +100,7 @@ def _key(function: schema.FunctionSchema) -> tuple[str, str, tuple[str, ...]]:
     return _namespace(function), signatures.wrapper_name(function), signatures.parameter_types(function)
 
 
-def _functions(source: Source, operators: Sequence[Operator], members: Mapping[str, str]) -> Iterator[str]:
+def _functions(source: Source, operators: Sequence[Operator], chosen: Mapping[str, BoxedKernel]) -> Iterator[str]:
     """Yields the functions of one namespace's operators."""
     first_operators = _first_operators(operators)
     for operator in operators:
@@ -112,7 +114,9 @@ def _functions(source: Source, operators: Sequence[Operator], members: Mapping[s
         else:
             first = first_operators[_key(function)]
             if first is operator:
-                yield _function(operator, default.function, source.namespace, members.get(operator.name))
+                boxed = chosen.get(operator.name)
+                name = typed_kernels.called(source, boxed) if boxed is not None else None
+                yield _function(operator, default.function, source.namespace, name)
             else:
                 why = f"The same function as that of {first.name} in C++; call its kernel {default.function} instead."
                 yield _no_function(function, why)
@@ -123,7 +127,7 @@ def _no_function(function: schema.FunctionSchema, why: str) -> str:
 
 
 @functools.cache
-def _function(operator: Operator, kernel: str, library: str, member: str | None) -> str:
+def _function(operator: Operator, kernel: str, library: str, chosen: str | None) -> str:
     function = operator.schema
     namespace = _namespace(function)
     context = namespaces.spelled(f"{signatures.CONTEXT}& context", namespace)
@@ -148,7 +152,7 @@ def _function(operator: Operator, kernel: str, library: str, member: str | None)
         )
         if tensors
         else "",
-        choice=template.fill("kernel_choice.h", library=library, member=member, arguments=arguments) if member else "",
+        choice=template.fill("kernel_choice.h", chosen=chosen, arguments=arguments) if chosen else "",
         kernel=kernel,
         arguments=arguments,
     )
@@ -164,10 +168,3 @@ def _nothing(function: schema.FunctionSchema) -> str:
     by_alias = dict(names)
     written = [by_alias[returned.alias] for returned in function.returns]
     return f" {written[0]}" if len(written) == 1 else f" {{{', '.join(written)}}}"
-
-
-def _member(boxed: BoxedKernel) -> str:
-    """Returns the declaration of a kernel in the table of several instruction sets."""
-    function = boxed.operator.schema
-    types = ", ".join([f"{signatures.CONTEXT}&", *signatures.parameter_types(function)])
-    return layout.fit(f"  {signatures.return_type(function)} (*{boxed.function})({types});\n")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from codegen.cpp import layout, template
+from codegen.cpp import layout
 from codegen.cpp.boxed_kernel import BoxedKernel
 from codegen.cpp.source import Source
 from codegen.model import kernel_keys
@@ -19,8 +19,7 @@ def at_start(source: Source, kernels: Sequence[BoxedKernel]) -> str:
     """Returns RegisterKernels.cpp for a library that registers its kernels at program start."""
     if not kernels:
         return source.fill("nothing.cpp", what="Registers the kernels", why=_NOTHING)
-    kernel_type = template.fill("kernel_type.cpp", namespace=source.namespace)
-    return source.fill("RegisterKernels.cpp", kernel_type=kernel_type, quoted_label=layout.quoted(source.label))
+    return source.fill("RegisterKernels.cpp", quoted_label=layout.quoted(source.label))
 
 
 def on_request(source: Source, header: str) -> str:

@@ -142,11 +142,14 @@ class _Library:
             "kernel_table": "KernelTable.cpp",
             "native_functions": "NativeFunctions.h",
             "functions": "Functions.h",
+            "typed_kernels_header": "TypedKernels.h",
+            "kernels_of_set": "KernelsOfSet.cpp",
+            "chosen_kernels": "ChosenKernels.cpp",
             "manifest": "registered.json",
             "boxed_kernels": "",
         }
         command = ["--label=//odd package:1 odd.library", f"--max_kernels={_MAX_KERNELS}"]
-        command += [f"--custom_ops_yaml={self._yaml}", f"--selection={self._selection}"]
+        command += [f"--custom_ops_yaml={self._yaml}", f"--selection={self._selection}", "--instruction_set=baseline"]
         with contextlib.redirect_stderr(io.StringIO()):  # Hides notes about operators that no program calls.
             command_line.run(
                 "generate", command + [f"--{flag}={self._directory / name}" for flag, name in names.items()]
@@ -170,7 +173,13 @@ class _Library:
         self._compile_program()
         whole = self._directory / "whole.cpp"
         whole.write_text("".join(f'#include "{name}"\n' for name in sources))
-        others = ("KernelAdapters.cpp", "CompiledProgram.cpp", "CompiledProgram_c.cpp")
+        others = (
+            "KernelsOfSet.cpp",
+            "ChosenKernels.cpp",
+            "KernelAdapters.cpp",
+            "CompiledProgram.cpp",
+            "CompiledProgram_c.cpp",
+        )
         return "".join(self._compiler.errors(path) for path in (whole, *(self._directory / name for name in others)))
 
     def _compile_program(self) -> None:
@@ -197,6 +206,7 @@ class _Library:
             "--program_name=//odd package:program",
         ]
         command += [f"--manifest={self._directory}/registered.json", "--native_functions=NativeFunctions.h"]
+        command += ["--typed_kernels=TypedKernels.h"]
         command += ["--cpp_namespace=odd", "--include=CompiledProgram.h"]
         command_line.run("compile", command + [f"--{flag}={self._directory / name}" for flag, name in outputs.items()])
 

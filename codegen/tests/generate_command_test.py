@@ -183,32 +183,36 @@ class GenerateCommandTest(case.TestCase):
         )
         self.assertIn("inline std::tuple<Tensor&, Tensor&> topk_outf(", wrappers)
 
-    def test_typed_functions_of_several_instruction_sets(self) -> None:
-        chosen, named = self.directory / "ChosenKernelTable.cpp", self.directory / "NamedKernelTable.cpp"
+    def test_several_instruction_sets(self) -> None:
+        header, of_set, chosen = (
+            self.directory / name for name in ("TypedKernels.h", "KernelsOfSet.cpp", "ChosenKernels.cpp")
+        )
         sets = ("--instruction_set=avx2", "--instruction_set=baseline")
-        flags = (f"--chosen_table={chosen}", f"--named_table={named}", *sets)
+        files = (f"--typed_kernels_header={header}", f"--kernels_of_set={of_set}", f"--chosen_kernels={chosen}")
+        flags = (*files, *sets)
         outputs = self._generate(self._select("a.yaml", "--ops=my_ops::mul3.out", "--ops=aten::add.out"), flags=flags)
         namespace = source.Source("//ops:lib", ()).namespace
         wrappers = outputs["Functions.h"]
-        self.assertIn("  executorch::aten::Tensor& (*my_ops_mul3_out)(\n", wrappers)
+        declaration = "executorch::aten::Tensor& my_ops_mul3_out(\n"
+        self.assertIn(f"\n{declaration}", header.read_text())
+        self.assertIn(f"\n[[gnu::weak]] {declaration}", wrappers)
         self.assertIn(
-            f"  if (::{namespace}::typed_kernels != nullptr) {{\n"
-            f"    return ::{namespace}::typed_kernels().my_ops_mul3_out(context, input, output);\n  }}\n"
+            f"  if (::{namespace}::typed_kernels::my_ops_mul3_out != nullptr) {{\n"
+            f"    return ::{namespace}::typed_kernels::my_ops_mul3_out(context, input, output);\n  }}\n"
             "  return ::custom::native::mul3_out_impl(context, input, output);\n",
             wrappers,
         )
         self.assertIn(
-            "      &::torch::executor::native::add_out,\n      &::custom::native::mul3_out_impl,\n  };\n",
-            outputs["KernelTable.cpp"],
+            "KERNEL(my_ops_mul3_out) = &::custom::native::mul3_out_impl;\n",
+            of_set.read_text(),
         )
         self.assertIn(
-            "    if (has_instruction_set(InstructionSet::kAvx2)) return typed_kernels_avx2();\n"
-            "    return typed_kernels_baseline();\n",
+            f"  ::{namespace}::typed_kernels::my_ops_mul3_out(context, input, output);\n", outputs["KernelTable.cpp"]
+        )
+        self.assertIn(
+            "  if (has_instruction_set(InstructionSet::kAvx2)) return avx2;\n  return baseline;\n",
             chosen.read_text(),
         )
-        for function in ("Span<const Kernel> own_kernels()", "const TypedKernels& own_typed_kernels()"):
-            self.assertIn(f"\n{function} {{\n", outputs["KernelTable.cpp"])
-            self.assertIn(f"\n{function};\n", named.read_text())
 
     def test_typed_function_that_cannot_fail(self) -> None:
         # It would return a reference to its argument.
@@ -524,9 +528,9 @@ class GenerateCommandTest(case.TestCase):
         self.assertEqual(sum(calls), 100)
         self.assertLess(max(calls) - min(calls), 5)
 
-    def test_table_of_an_instruction_set_without_a_name(self) -> None:
-        flag = f"--chosen_table={self.directory / 'ChosenKernelTable.cpp'}"
-        with self.assertRaisesRegex(flags.Error, "--chosen_table and --named_table need each other"):
+    def test_instruction_sets_without_all_files(self) -> None:
+        flag = f"--chosen_kernels={self.directory / 'ChosenKernels.cpp'}"
+        with self.assertRaisesRegex(flags.Error, "--chosen_kernels and --instruction_set need each other"):
             self._generate(self._select("a.yaml", "--ops=aten::add.out"), flags=[flag])
 
     def test_no_yaml(self) -> None:

@@ -60,11 +60,12 @@ class Compiled:
         """Returns the end of the output of a step that failed; empty if the program has the expected results."""
         library = json.loads(self.library.read_text())
         root = Path.cwd().parent
-        names = files.Names("//:model", "model.pte", "model", "model.h", library["native_functions"])
-        operators = registered_operators.read(str(root / library["manifest"])).operators
+        headers = (library["native_functions"], library["typed_kernels"])
+        names = files.Names("//:model", "model.pte", "model", "model.h", *headers)
+        registered = registered_operators.read(str(root / library["manifest"]))
         try:
             content = program_content_reader.read(str(folder / "model.pte"), "model.pte")
-            program = files.Program(content, operators, names, constants_by_pointer=False, is_small=self.is_small)
+            program = files.Program(content, registered, names, constants_by_pointer=False, is_small=self.is_small)
         except InputError as error:
             if missing := _MISSING.search(str(error)):
                 raise MissingOperatorsError(missing[0]) from error

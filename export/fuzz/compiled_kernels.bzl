@@ -21,13 +21,15 @@ def _compiled_kernels_impl(ctx):
         for each in linker_input.libraries
     ]
     folders = context.quote_includes.to_list() + context.includes.to_list() + context.system_includes.to_list()
+    folder = "{}/{}".format(ctx.attr.library.label.package, ctx.attr.library.label.name)
     arguments = ctx.actions.declare_file(ctx.label.name + ".json")
     ctx.actions.write(arguments, json.encode_indent({
         "archives": [_in_runfiles(ctx, file.path) for file in archives],
         "defines": context.defines.to_list(),
         "includes": {_in_runfiles(ctx, folder): None for folder in folders}.keys(),
         "manifest": _in_runfiles(ctx, library.manifest.path),
-        "native_functions": "{}/{}/NativeFunctions.h".format(ctx.attr.library.label.package, ctx.attr.library.label.name),
+        "native_functions": folder + "/NativeFunctions.h",
+        "typed_kernels": folder + "/TypedKernels.h" if library.typed_kernels else None,
     }))
     return [DefaultInfo(
         files = depset([arguments]),

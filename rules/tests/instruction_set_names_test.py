@@ -8,7 +8,7 @@ from pathlib import Path
 from absl import flags
 from absl.testing import absltest
 
-from codegen.cpp import kernel_table
+from codegen.cpp import typed_kernels
 from kernels.testing import processor
 
 _X86_64 = flags.DEFINE_list("x86_64", [], "The instruction sets for x86-64, from the narrowest on.")
@@ -28,7 +28,9 @@ class InstructionSetNamesTest(absltest.TestCase):
     def test_enumerators(self) -> None:
         enumerators = re.findall(r"^  (k\w+),", _HEADER.read_text(), re.MULTILINE)
         names = [*_ARM64.value, *_X86_64.value[1:]]
-        self.assertEqual([f"InstructionSet::{each}" for each in enumerators], list(map(kernel_table.enumerator, names)))
+        self.assertEqual(
+            [f"InstructionSet::{each}" for each in enumerators], list(map(typed_kernels.enumerator, names))
+        )
 
     def test_names_of_the_processor(self) -> None:
         self.assertEqual([*reversed(processor.FLAGS)], _X86_64.value)

@@ -16,14 +16,14 @@ def _all_test_impl(ctx):
     env = analysistest.begin(ctx)
     generate = action_with_mnemonic(env, "EtGenerate").argv
     asserts.equals(env, ["avx512_bf16", "avx512", "avx2", "baseline"], values_of(generate, "--instruction_set"))
-    assert_ends(env, ["wide_generated/ChosenKernelTable.cpp"], values_of(generate, "--chosen_table"))
+    assert_ends(env, ["wide_generated/ChosenKernels.cpp"], values_of(generate, "--chosen_kernels"))
     compiled = [
         a.outputs.to_list()[0].basename
         for a in analysistest.target_actions(env)
         if a.mnemonic == "CppCompile"
     ]
-    tables = [name for name in compiled if name.endswith("KernelTable.pic.o")]
-    asserts.equals(env, ["ChosenKernelTable.pic.o", "KernelTable.pic.o"] + 4 * ["NamedKernelTable.pic.o"], sorted(tables))
+    for name, count in [("ChosenKernels", 1), ("KernelTable", 1), ("KernelsOfSet", 4), ("RegisterKernels", 1)]:
+        asserts.equals(env, count, len([each for each in compiled if each == name + ".pic.o"]))
 
     # What only the widest sets have is compiled for them; no dtype is left out.
     prune = action_with_mnemonic(env, "EtPruneKernels").argv
@@ -33,11 +33,12 @@ def _all_test_impl(ctx):
         ["0:rules/tests/op_a.cpp:aten::a.out"],
         values_of(prune, "--source"),
     )
-    kept = [values_of(a.argv, "--keep-global-symbol") for a in analysistest.target_actions(env) if a.mnemonic == "EtIsolateKernels"]
+    isolate = [a for a in analysistest.target_actions(env) if a.mnemonic == "EtIsolateKernels"]
+    kept = [value for a in isolate for value in values_of(a.argv, "--keep-global-symbol")]
     asserts.equals(env, [
-        ["_ZN*19kernels_avx512_bf16Ev", "_ZN*25typed_kernels_avx512_bf16Ev"],
-        ["_ZN*14kernels_avx512Ev", "_ZN*20typed_kernels_avx512Ev"],
-        ["_ZN*12kernels_avx2Ev", "_ZN*18typed_kernels_avx2Ev"],
+        "_ZN*19kernels_avx512_bf16*E",
+        "_ZN*14kernels_avx512*E",
+        "_ZN*12kernels_avx2*E",
     ], kept)
     return analysistest.end(env)
 

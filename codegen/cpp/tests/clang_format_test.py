@@ -50,9 +50,13 @@ class ClangFormatTest(case.TestCase):
             "registration": "RegisterKernels.cpp",
             "registered_names": "RegisteredNames.cpp",
             "functions": "Functions.h",
+            "typed_kernels_header": "TypedKernels.h",
+            "kernels_of_set": "KernelsOfSet.cpp",
+            "chosen_kernels": "ChosenKernels.cpp",
         }
         flags = (f"--{flag}={self.directory / name}" for flag, name in outputs.items())
-        self._generate("generate", f"--selection={self._selection}", *flags, *arguments)
+        sets = (f"--instruction_set={name}" for name in ("avx512_bf16", "avx512", "avx2", "baseline"))
+        self._generate("generate", f"--selection={self._selection}", *flags, *sets, *arguments)
 
     def _check(self, *expected: str) -> None:
         """Checks the C++ in the directory, which has some files among others."""
@@ -69,6 +73,7 @@ class ClangFormatTest(case.TestCase):
         self._generate_for_runtime(f"--custom_ops_yaml={_ALL_TYPES}")
         self._check("KernelTable.cpp", "RegisterKernels.cpp", "RegisteredNames.cpp")
         self._check("NativeFunctions.h", "Functions.h")
+        self._check("TypedKernels.h", "KernelsOfSet.cpp", "ChosenKernels.cpp")
 
     def test_long_lines(self) -> None:
         header = self.directory / "RegisterKernels.h"

@@ -45,15 +45,15 @@ def generate(ctx, command, inputs, outputs, flags, declared, progress_message, k
         progress_message = progress_message,
     )
 
-def compile_generated(cc, srcs, aten_kernels, aten, compilation_contexts, flags = [], **kwargs):
+def compile_generated(cc, srcs, compilation_contexts, aten_kernels = None, aten = None, flags = [], **kwargs):
     """Compiles what the code generator wrote.
 
     Args:
       cc: what configure_cc returned, of a rule with the attribute copts and use_headers().
       srcs: list[File or None], sources that include nothing of PyTorch, in the order of linking.
+      compilation_contexts: list[CompilationContext], of what the sources in srcs include beside the runtime.
       aten_kernels: File or None, the source that calls PyTorch's operators.
       aten: EtAtenInfo, or None without aten_kernels.
-      compilation_contexts: list[CompilationContext], of what the sources in srcs include beside the runtime.
       flags: list[str], options for srcs beside the attribute's.
       **kwargs: name, local_defines, public_hdrs, private_hdrs, disallow_nopic_outputs of cc_common.compile, for srcs.
     Returns:

@@ -1,4 +1,4 @@
-"""Object files of which the linker sees some functions only."""
+"""Object files of which the linker sees some symbols only."""
 
 load(":cc.bzl", "group_cc_toolchain")
 
@@ -16,8 +16,8 @@ def isolation_flags(cc):
     # GCC makes static variables of inline functions unique in a process, which objcopy leaves as they are.
     return [] if cc.toolchain.compiler.startswith("clang") else ["-fno-gnu-unique"]
 
-def isolate_kernels(cc, name, objects, archives, functions):
-    """Links object files into one in which everything is local but some functions.
+def isolate_kernels(cc, name, objects, archives, symbols):
+    """Links object files into one in which everything is local but some symbols.
 
     What a compiler emits for an instruction set may also be an inline function of a header: of several with one name, a linker
     keeps any, which a processor without that instruction set would then run. Here, none has a name outside.
@@ -27,7 +27,7 @@ def isolate_kernels(cc, name, objects, archives, functions):
       name: str, of the object file, without its ending.
       objects: list[File], which the object file has all of.
       archives: list[File], of which it has what the objects need.
-      functions: list[str], wildcards for the functions' symbols.
+      symbols: str, a wildcard for these symbols.
     Returns:
       File
     """
@@ -54,7 +54,7 @@ def isolate_kernels(cc, name, objects, archives, functions):
     isolated = ctx.actions.declare_file("{}/{}.o".format(ctx.label.name, name))
     args = ctx.actions.args()
     args.add("--wildcard")
-    args.add_all(functions, format_each = "--keep-global-symbol=%s")
+    args.add(symbols, format = "--keep-global-symbol=%s")
     args.add_all([linked, isolated])
     ctx.actions.run(
         executable = toolchain.objcopy_executable,

@@ -8,13 +8,9 @@ load(":selective_kernels.bzl", "compile_selected", "select_kernels")
 
 visibility(["//rules/..."])
 
-def table_function(instruction_set):
-    """The function that returns the table of the kernels for an instruction set."""
+def set_namespace(instruction_set):
+    """The C++ namespace of the addresses of the kernels for an instruction set, as ChosenKernels.cpp names it."""
     return "kernels_" + instruction_set
-
-def typed_table_function(instruction_set):
-    """The function that returns the table of what Functions.h calls, for an instruction set."""
-    return "typed_kernels_" + instruction_set
 
 def compile_shared(cc, sets, srcs, user_compile_flags, **kwargs):
     """Compiles what kernels share, for each of the wider instruction sets.
@@ -42,11 +38,10 @@ def _archives(shared, instruction_set, pic):
         return [library.pic_static_library or library.static_library for library in libraries]
     return [library.static_library or library.pic_static_library for library in libraries]
 
-def compile_wide_kernels(cc, sets, kernels, manifest, selections, by_dtype, names, boxed):
+def compile_wide_kernels(cc, sets, kernels, manifest, selections, by_dtype, addresses, adapters):
     """Compiles the selected kernels of libraries that ask for it, for each of the wider instruction sets.
 
-    Each becomes one object file with tables of its own, and with nothing else that others can link with. The tables are compiled
-    once, and linked with the kernels of each instruction set.
+    Each becomes one object file with the addresses of its kernels, and with nothing else that others can link with.
 
     Args:
       cc: what configure_cc returned, of a rule with the attribute _selective_build.
@@ -55,8 +50,8 @@ def compile_wide_kernels(cc, sets, kernels, manifest, selections, by_dtype, name
       manifest: File, what `codegen generate` registers.
       selections: list[File].
       by_dtype: bool, whether the kernels have the selected dtypes only.
-      names: dict[str, CcCompilationOutputs], the functions of table_function and typed_table_function by instruction set.
-      boxed: CcCompilationOutputs, the tables, and what the tables refer to.
+      addresses: dict[str, CcCompilationOutputs], the objects of KernelsOfSet.cpp by instruction set.
+      adapters: CcCompilationOutputs, what the addresses are of in place of some kernels.
     Returns:
       CcCompilationOutputs
     """
@@ -64,7 +59,11 @@ def compile_wide_kernels(cc, sets, kernels, manifest, selections, by_dtype, name
     shared = depset(transitive = [target[EtKernelInfo].shared for target in kernels]).to_list()
     isolated = {False: [], True: []}
     for name, flags in sets.wide.items():
-        parts = [compile_selected(cc, selected, "{}_{}".format(cc.ctx.label.name, name), flags + isolation_flags(cc)), names[name], boxed]
+        parts = [
+            compile_selected(cc, selected, "{}_{}".format(cc.ctx.label.name, name), flags + isolation_flags(cc)),
+            addresses[name],
+            adapters,
+        ]
         for pic in isolated:
             objects = [file for part in parts for file in (part.pic_objects if pic else part.objects)]
             if objects:
@@ -73,10 +72,7 @@ def compile_wide_kernels(cc, sets, kernels, manifest, selections, by_dtype, name
                     name = name + (".pic" if pic else ""),
                     objects = objects,
                     archives = _archives(shared, name, pic),
-                    functions = [
-                        "_ZN*{}{}Ev".format(len(function), function)
-                        for function in [table_function(name), typed_table_function(name)]
-                    ],
+                    symbols = "_ZN*{}{}*E".format(len(set_namespace(name)), set_namespace(name)),
                 ))
     return cc_common.create_compilation_outputs(
         objects = depset(isolated[False]),

@@ -162,7 +162,7 @@ custom_ops.yaml. Default: False.""",
         ),
         "for_instruction_sets": attr.bool(
             doc = """Whether an `executorch_generated_lib` with this library in its `kernel_deps` compiles the selected operators'
-files once more for each instruction set of the flag `//rules:instruction_sets`, and chooses the kernels when the program starts. The
+files once more for each instruction set of the flag `//rules:instruction_sets`, and chooses the kernels when the program runs. The
 files are those in `operators` of this library and of the kernel libraries in its `deps`. By default, the flag has all instruction
 sets in docs/optimized_kernels.md. This has an effect for Linux on x86-64 or arm64. Global variables of these files, and of
 shared files, exist once for each instruction set. Default: False.""",

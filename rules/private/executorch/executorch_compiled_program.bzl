@@ -63,6 +63,7 @@ def _compile_args(ctx, compiled):
     args.add(compiled.library.manifest, format = "--manifest=%s")
     args.add_all(compiled.library.dtypes, format_each = "--dtypes=%s")
     args.add(compiled.native_functions, format = "--native_functions=%s")
+    args.add_all([compiled.typed_kernels] if compiled.typed_kernels else [], format_each = "--typed_kernels=%s")
     args.add(compiled.cpp_namespace, format = "--cpp_namespace=%s")
     args.add(compiled.include, format = "--include=%s")
     return args
@@ -89,15 +90,18 @@ def _executorch_compiled_program_impl(ctx):
     by_pointer = ctx.attr.constants == "pointer"
     constants, constants_source = _declare_constants(ctx, with_source = not by_pointer)
     library_label = ctx.attr.library.label
+    is_small = (ctx.attr.optimize or ctx.attr._optimize[BuildSettingInfo].value) == "size"
+    folder = "/".join([part for part in [library_label.package, library_label.name] if part])
     compiled = struct(
         cpp_namespace = namespace,
         include = "/".join([part for part in [ctx.label.package, name + ".h"] if part]),
         label_text = label_text(ctx.label),
         library = library,
-        native_functions = "/".join([part for part in [library_label.package, library_label.name, "NativeFunctions.h"] if part]),
+        native_functions = folder + "/NativeFunctions.h",
         program = program_of(ctx.attr.program),
         program_name = label_text(ctx.attr.program.label),
         scratch_bytes = ctx.attr.scratch_bytes,
+        typed_kernels = folder + "/TypedKernels.h" if library.typed_kernels and not is_small else None,
     )
     args = _compile_args(ctx, compiled)
     origins = [compiled.program.origins] if compiled.program.origins else []
@@ -111,7 +115,6 @@ def _executorch_compiled_program_impl(ctx):
     args.add_all(constants_source, format_each = "--constants_source=%s")
     if by_pointer:
         args.add("--constants_by_pointer")
-    is_small = (ctx.attr.optimize or ctx.attr._optimize[BuildSettingInfo].value) == "size"
     if is_small:
         args.add("--optimize=size")
     if ctx.attr.scratch_bytes >= 0:

@@ -10,7 +10,7 @@ load("//rules/private/actions:instruction_sets.bzl", "INSTRUCTION_SET_ATTRS", "i
 load("//rules/private/actions:isolate_kernels.bzl", "isolation_flags")
 load("//rules/private/actions:label_text.bzl", "label_text")
 load("//rules/private/actions:selective_kernels.bzl", "compile_selective_kernels")
-load("//rules/private/actions:wide_kernels.bzl", "compile_wide_kernels", "table_function", "typed_table_function")
+load("//rules/private/actions:wide_kernels.bzl", "compile_wide_kernels", "set_namespace")
 load("//rules/private/providers:et_aten_info.bzl", "EtAtenInfo")
 load("//rules/private/providers:et_generated_lib_info.bzl", "EtGeneratedLibInfo")
 load(
@@ -101,22 +101,35 @@ def _executorch_generated_lib_impl(ctx):
     if ctx.attr.aten_mode:
         # Generated code must not get the include paths of kernels, which include PyTorch's headers.
         kernels = [CcInfo(linking_context = info.linking_context) for info in kernels]
-    headers, registration, archive = _compile(cc, generated, adapters, selective, wide, kernels + libraries, aten)
-    kernels_only = _kernels_only(cc, adapters, selective, headers, kernels) if not aten else None
+    compilation_contexts = [info.compilation_context for info in kernels + libraries + ([aten.headers] if aten else [])]
+    headers, kernels_only = _compile_kernels(cc, generated, adapters, selective, wide, compilation_contexts, kernels)
+    linking_context, archive = _compile_registration(
+        cc,
+        generated,
+        aten,
+        [headers],
+        [kernels_only] + [info.linking_context for info in libraries],
+    )
 
     return [
         DefaultInfo(
-            files = depset(_headers(generated) + _sources(generated, adapters) + ([generated.aten_kernels] if aten else [])),
+            files = depset([file for file in _headers(generated) + _registration_sources(generated) + [
+                generated.aten_kernels,
+                adapters,
+                generated.chosen_kernels,
+                generated.kernels_of_set,
+            ] if file]),
             runfiles = ctx.runfiles().merge_all([
                 dep[DefaultInfo].default_runfiles
                 for dep in ctx.attr.kernel_deps + ctx.attr.deps + ([ctx.attr.aten_bridge] if aten else [])
             ]),
         ),
-        registration,
+        CcInfo(compilation_context = headers, linking_context = linking_context),
         EtGeneratedLibInfo(
-            headers = headers,
-            kernels = kernels_only,
+            headers = CcInfo(compilation_context = headers),
+            kernels = CcInfo(compilation_context = headers, linking_context = kernels_only) if not aten else None,
             manifest = generated.manifest,
+            typed_kernels = generated.typed_kernels_header,
             registered = depset(
                 [] if ctx.attr.manual_registration else [generated.manifest],
                 transitive = [dep[EtGeneratedLibInfo].registered for dep in inner],
@@ -140,9 +153,9 @@ def _generate(ctx, selections, declared, yamls, aten, sets):
     directory = ctx.label.name + "/"
     outputs = struct(
         boxed_kernels = ctx.actions.declare_directory(directory + "boxed_kernels"),
-        chosen_table = ctx.actions.declare_file(directory + "ChosenKernelTable.cpp") if sets else None,
+        chosen_kernels = ctx.actions.declare_file(directory + "ChosenKernels.cpp") if sets else None,
+        kernels_of_set = ctx.actions.declare_file(directory + "KernelsOfSet.cpp") if sets else None,
         kernel_table = ctx.actions.declare_file(directory + "KernelTable.cpp"),
-        named_table = ctx.actions.declare_file(directory + "NamedKernelTable.cpp") if sets else None,
         registration_header = ctx.actions.declare_file(directory + "RegisterKernels.h") if ctx.attr.manual_registration else None,
         registration = ctx.actions.declare_file(directory + "RegisterKernels.cpp"),
         registered_names = ctx.actions.declare_file(directory + "RegisteredNames.cpp"),
@@ -150,6 +163,7 @@ def _generate(ctx, selections, declared, yamls, aten, sets):
         native_functions = ctx.actions.declare_file(directory + "NativeFunctions.h"),
         functions = ctx.actions.declare_file(directory + "Functions.h"),
         manifest = ctx.actions.declare_file(directory + "registered.json"),
+        typed_kernels_header = ctx.actions.declare_file(directory + "TypedKernels.h") if sets else None,
     )
     generate(
         ctx,
@@ -163,15 +177,16 @@ def _generate(ctx, selections, declared, yamls, aten, sets):
         outputs = {
             "--aten_source": outputs.aten_kernels,
             "--boxed_kernels": outputs.boxed_kernels,
-            "--chosen_table": outputs.chosen_table,
+            "--chosen_kernels": outputs.chosen_kernels,
             "--functions": outputs.functions,
             "--kernel_table": outputs.kernel_table,
+            "--kernels_of_set": outputs.kernels_of_set,
             "--manifest": outputs.manifest,
-            "--named_table": outputs.named_table,
             "--native_functions": outputs.native_functions,
             "--registered_names": outputs.registered_names,
             "--registration": outputs.registration,
             "--registration_header": outputs.registration_header,
+            "--typed_kernels_header": outputs.typed_kernels_header,
         },
         flags = ["--support_exceptions" if ctx.attr.support_exceptions else "--nosupport_exceptions"] +
                 (["--aten_kernels"] if aten else []) +
@@ -184,19 +199,12 @@ def _generate(ctx, selections, declared, yamls, aten, sets):
     return outputs
 
 def _headers(generated):
-    headers = [generated.native_functions, generated.functions, generated.registration_header]
+    headers = [generated.native_functions, generated.functions, generated.registration_header, generated.typed_kernels_header]
     return [header for header in headers if header]
 
-def _sources(generated, adapters):
+def _registration_sources(generated):
     # Bazel links the objects of a tree artifact like those of an archive, so they come after the table, which refers to them.
-    return [file for file in [
-        generated.registration,
-        generated.registered_names,
-        generated.chosen_table,
-        generated.kernel_table,
-        generated.boxed_kernels,
-        adapters,
-    ] if file]
+    return [generated.registration, generated.registered_names, generated.kernel_table, generated.boxed_kernels]
 
 def _declared(ctx, generated, deps):
     """Returns the providers of a library without registration, which has headers only."""
@@ -213,129 +221,95 @@ def _declared(ctx, generated, deps):
         OutputGroupInfo(manifest = depset([generated.manifest])),
     ]
 
-def _compile_for_instruction_sets(cc, generated, adapters, selective, wide, aten, compilation_contexts):
-    """Returns the compilation context of the headers, and the objects of the generated sources and of the kernels."""
-    name = cc.ctx.label.name
+def _compile_kernels(cc, generated, adapters, selective, wide, compilation_contexts, kernels):
+    """Compiles what is generated or compiled again of the kernels, for the registration and for compiled programs.
 
-    def compile(part, srcs, **kwargs):
-        return compile_generated(
-            cc,
-            srcs = srcs,
-            aten_kernels = None,
-            aten = None,
-            compilation_contexts = compilation_contexts,
-            flags = isolation_flags(cc),
-            name = "{}_{}".format(name, part),
-            **kwargs
-        )
+    Returns the compilation context of the headers, and the linking context of the kernels.
+    """
 
-    compilation_context, boxed = compile(
-        "boxed_kernels",
-        [generated.kernel_table, generated.boxed_kernels, adapters],
+    # Beside the other files of the library: another target may be named <name>_kernels.
+    name = cc.ctx.label.name + "/kernels"
+    compilation_context, adapter_objects = compile_generated(
+        cc,
+        srcs = [adapters],
+        compilation_contexts = compilation_contexts,
+        flags = isolation_flags(cc) if wide else [],
+        name = name,
         public_hdrs = _headers(generated),
     )
-    names = {
-        instruction_set: compile(
-            "table_" + instruction_set,
-            [generated.named_table],
-            local_defines = [
-                "KERNEL_TABLE=" + table_function(instruction_set),
-                "TYPED_KERNEL_TABLE=" + typed_table_function(instruction_set),
-            ],
+    objects = [adapter_objects] + ([selective.objects] if selective else [])
+    linking_contexts = [selective.linking_context] if selective else []
+    if wide:
+        objects.append(_compile_for_instruction_sets(cc, generated, adapter_objects, selective, wide, compilation_context))
+        linking_contexts.append(cc.ctx.attr._instruction_set[CcInfo].linking_context)
+
+    # Dtype-selective kernels come before the kernel libraries in the link order, so the linker takes no object with the same
+    # kernel from these libraries.
+    linking_context, _ = archive_cc(
+        cc,
+        merge_objects(objects),
+        linking_contexts + [info.linking_context for info in kernels],
+        name = name,
+    )
+    return compilation_context, linking_context
+
+def _compile_for_instruction_sets(cc, generated, adapters, selective, wide, headers):
+    """Returns the objects of the kernels for the wider instruction sets, and of the choice among all sets."""
+    addresses = {
+        instruction_set: compile_generated(
+            cc,
+            srcs = [generated.kernels_of_set],
+            compilation_contexts = [headers],
+            flags = isolation_flags(cc),
+            name = "{}/{}".format(cc.ctx.label.name, instruction_set),
+            local_defines = ["KERNELS=" + set_namespace(instruction_set)],
         )[1]
         for instruction_set in [wide.sets.plain] + wide.sets.wide.keys()
     }
-    _, registration = compile(
-        "registration",
-        [generated.registration, generated.registered_names, generated.chosen_table],
+    _, chosen = compile_generated(
+        cc,
+        srcs = [generated.chosen_kernels],
+        compilation_contexts = [headers, cc.ctx.attr._instruction_set[CcInfo].compilation_context],
+        name = cc.ctx.label.name + "/chosen",
     )
-    _, aten_objects = compile_generated(cc, [], generated.aten_kernels, aten, compilation_contexts)
-    wide_objects = [compile_wide_kernels(
+    wide_objects = compile_wide_kernels(
         cc,
         wide.sets,
         wide.kernels,
         manifest = generated.manifest,
         selections = wide.selections,
         by_dtype = bool(selective),
-        names = names,
-        boxed = boxed,
-    )]
-    return compilation_context, merge_objects([registration] + wide_objects + [names[wide.sets.plain], boxed, aten_objects])
+        addresses = addresses,
+        adapters = adapters,
+    )
+    return merge_objects([chosen, addresses[wide.sets.plain], wide_objects])
 
-def _compile(cc, generated, adapters, selective, wide, deps, aten):
-    """Returns CcInfo of the headers, CcInfo of the headers with the library, and the archive."""
+def _compile_registration(cc, generated, aten, compilation_contexts, linking_contexts):
+    """Returns the linking context of the library, and its archive."""
     ctx = cc.ctx
-    linking_contexts = [find_runtime(ctx).program.linking_context] if has_runtime(ctx) else []
-    compilation_contexts = [dep.compilation_context for dep in deps] + ([aten.headers.compilation_context] if aten else [])
-    if not has_runtime(ctx):
-        wide = None
-    if wide:
-        compilation_context, objects = _compile_for_instruction_sets(
-            cc,
-            generated,
-            adapters,
-            selective,
-            wide,
-            aten,
-            compilation_contexts + [ctx.attr._instruction_set[CcInfo].compilation_context],
-        )
-    else:
-        compilation_context, objects = compile_generated(
-            cc,
-            srcs = _sources(generated, adapters) if has_runtime(ctx) else [_no_runtime_source(ctx)],
-            aten_kernels = generated.aten_kernels,
-            aten = aten,
-            compilation_contexts = compilation_contexts,
-            public_hdrs = _headers(generated),
-        )
-    if selective:
-        objects = merge_objects([objects, selective.objects])
+    _, objects = compile_generated(
+        cc,
+        srcs = _registration_sources(generated) if has_runtime(ctx) else [_no_runtime_source(ctx)],
+        aten_kernels = generated.aten_kernels,
+        aten = aten,
+        compilation_contexts = compilation_contexts,
+    )
     linking_context, library = archive_cc(
         cc,
         objects,
-        ([selective.linking_context] if selective else []) +
-        ([ctx.attr._instruction_set[CcInfo].linking_context] if wide else []) +
-        [dep.linking_context for dep in deps] +
+        linking_contexts +
         ([aten.kernels.linking_context, aten.library.linking_context] if aten else []) +
-        linking_contexts,
-        # A linker would drop a registration at program start, since no symbol refers to it. Dtype-selective kernels come before
-        # the kernel libraries in the link order, so the linker takes no object with the same kernel from these libraries.
+        ([find_runtime(ctx).program.linking_context] if has_runtime(ctx) else []),
+        # A linker would drop a registration at program start, since no symbol refers to it.
         alwayslink = not ctx.attr.manual_registration,
     )
-    return (
-        CcInfo(compilation_context = compilation_context),
-        CcInfo(compilation_context = compilation_context, linking_context = linking_context),
-        library.static_library or library.pic_static_library,
-    )
+    return linking_context, library.static_library or library.pic_static_library
 
 def _no_runtime_source(ctx):
     source = ctx.actions.declare_file(ctx.label.name + "/NoRuntime.cpp")
     text = _NO_RUNTIME_SOURCE.format(label = label_text(ctx.label), platform = label_text(ctx.fragments.platform.platform))
     ctx.actions.write(source, text)
     return source
-
-def _kernels_only(cc, adapters, selective, headers, deps):
-    """Returns CcInfo of the headers and the kernels without the registration, for compiled programs.
-
-    The kernels are those for the narrowest of the instruction sets.
-    """
-
-    # Beside the other files of the library: another target may be named <name>_kernels.
-    name = cc.ctx.label.name + "/kernels"
-    _, objects = compile_cc(
-        cc,
-        name = name,
-        srcs = [adapters],
-        user_compile_flags = cc.ctx.attr.copts,
-        compilation_contexts = [headers.compilation_context, find_headers(cc.ctx).compilation_context],
-    )
-    linking_context, _ = archive_cc(
-        cc,
-        merge_objects([objects, selective.objects]) if selective else objects,
-        ([selective.linking_context] if selective else []) + [dep.linking_context for dep in deps],
-        name = name,
-    )
-    return CcInfo(compilation_context = headers.compilation_context, linking_context = linking_context)
 
 _ATTRS = {
     "aten_bridge": attr.label(

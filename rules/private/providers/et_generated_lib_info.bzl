@@ -2,7 +2,7 @@
 
 visibility(["//rules/..."])
 
-def _init(*, registered, headers, manifest, kernels = None, dtypes = depset()):
+def _init(*, registered, headers, manifest, kernels = None, dtypes = depset(), typed_kernels = None):
     if type(registered) != "depset":
         fail("EtGeneratedLibInfo.registered: expected a depset, got a {}".format(type(registered)))
     if type(dtypes) != "depset":
@@ -13,6 +13,7 @@ def _init(*, registered, headers, manifest, kernels = None, dtypes = depset()):
         "kernels": kernels,
         "manifest": manifest,
         "registered": registered,
+        "typed_kernels": typed_kernels,
     }
 
 EtGeneratedLibInfo, _new_et_generated_lib_info = provider(
@@ -23,6 +24,7 @@ EtGeneratedLibInfo, _new_et_generated_lib_info = provider(
         "kernels": "CcInfo | None: the headers with the kernels, without the registration. None for a library with headers only.",
         "manifest": "File: the JSON manifest of the library's own operators, as in `registered`.",
         "registered": "depset[File]: a JSON manifest for each library: label, operators, schemas, kernels.",
+        "typed_kernels": "File | None: TypedKernels.h, if `kernels` has kernels for several instruction sets.",
     },
     init = _init,
 )

@@ -385,7 +385,7 @@ def _command(chosen: InstructionSet) -> str:
 
 def _built() -> str:
     """Returns the instruction sets of the compiled kernels."""
-    return (HERE / "instruction_sets").read_text()
+    return (HERE.parents[2] / "kernels/testing/instruction_sets").read_text()
 
 
 def _held(chosen: InstructionSet) -> str:

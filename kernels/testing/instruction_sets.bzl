@@ -1,8 +1,8 @@
-"""Rule that writes the instruction sets of a benchmark's binaries."""
+"""Rule that writes the instruction sets of a build."""
 
 load("@bazel_skylib//rules:common_settings.bzl", "BuildSettingInfo")
 
-visibility(["//tools/bench/peers/..."])
+visibility(["//kernels/testing"])
 
 def _instruction_sets_impl(ctx):
     out = ctx.actions.declare_file(ctx.label.name)
