@@ -1,9 +1,9 @@
 """The kernels of a library that has kernels for several instruction sets, as C++ functions.
 
-TypedKernels.h declares a function for each kernel. ChosenKernels.cpp defines the functions: a function calls the kernel
-for the instruction set of the processor. KernelsOfSet.cpp has the addresses of the kernels for one instruction set. This
-file is compiled for each set, and linked with the kernels for the set. KernelTable.cpp, Functions.h and compiled programs
-call the functions in place of kernels.
+TypedKernels.h declares a function for each kernel. ChosenKernels.cpp defines the functions: a function calls the
+kernel for the instruction set of the processor. KernelsOfSet.cpp has the addresses of the kernels for one instruction
+set. This file is compiled for each set, and linked with the kernels for the set. KernelTable.cpp, Functions.h and
+compiled programs call the functions in place of kernels.
 """
 
 from __future__ import annotations

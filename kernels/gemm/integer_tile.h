@@ -113,19 +113,28 @@ KERNELS_ALWAYS_INLINE inline void widen(const char* row, int64_t n, simd::Bytes 
   }
 }
 
-/// Adds the products of the even, or of the odd, bytes of each quad.
+/// Adds the products of one quad of all rows. The widened weights of one vector at a time are in registers.
 template <int kRows, int kVectors>
-KERNELS_ALWAYS_INLINE inline void add_shorts(const char (&rows)[tile_rows(1)][Prepared::kBytes], int64_t p,
-                                             const simd::Bytes (&panels)[kVectors],
+KERNELS_ALWAYS_INLINE inline void add_shorts(const Tile& tile, int64_t first, int64_t p,
                                              simd::Ints (&totals)[kRows][kVectors]) {
+  const Prepared& widened = tile.prepared;
+  simd::Bytes even[kRows];
+  simd::Bytes odd[kRows];
 #pragma GCC unroll 12
   for (int i = 0; i < kRows; ++i) {
-    uint32_t quad;
-    std::memcpy(&quad, rows[i] + p, sizeof(quad));
-    const simd::Bytes row = simd::repeat_quad(quad);
+    even[i] = simd::repeat_quad(simd::load_as<uint32_t>(widened.even[i] + p));
+    odd[i] = simd::repeat_quad(simd::load_as<uint32_t>(widened.odd[i] + p));
+  }
+  simd::Bytes panels[kVectors];
+  load_panels(tile, first + p, panels);
 #pragma GCC unroll 4
-    for (int j = 0; j < kVectors; ++j) {
-      totals[i][j] = simd::add_short_products(totals[i][j], row, panels[j]);
+  for (int j = 0; j < kVectors; ++j) {
+    const simd::Bytes even_weights = simd::even_chars(panels[j]);
+    const simd::Bytes odd_weights = simd::odd_chars(panels[j]);
+#pragma GCC unroll 12
+    for (int i = 0; i < kRows; ++i) {
+      totals[i][j] = simd::add_short_products(totals[i][j], even[i], even_weights);
+      totals[i][j] = simd::add_short_products(totals[i][j], odd[i], odd_weights);
     }
   }
 }
@@ -142,19 +151,7 @@ KERNELS_ALWAYS_INLINE inline void add_quads(const Tile& tile, simd::Bytes bits, 
       }
     }
     for (int64_t p = 0; p < n; p += kPanelDepth) {
-      simd::Bytes panels[kVectors];
-      simd::Bytes shorts[kVectors];
-      load_panels(tile, first + p, panels);
-#pragma GCC unroll 4
-      for (int j = 0; j < kVectors; ++j) {
-        shorts[j] = simd::even_chars(panels[j]);
-      }
-      add_shorts(widened.even, p, shorts, totals);
-#pragma GCC unroll 4
-      for (int j = 0; j < kVectors; ++j) {
-        shorts[j] = simd::odd_chars(panels[j]);
-      }
-      add_shorts(widened.odd, p, shorts, totals);
+      add_shorts(tile, first, p, totals);
     }
   }
 }

@@ -19,6 +19,8 @@
 #include "kernels/simd/sse2.h"
 #elif defined(__aarch64__)
 #include "kernels/simd/neon.h"
+#elif defined(__wasm_simd128__)
+#include "kernels/simd/wasm.h"
 #else
 #include "kernels/simd/scalar.h"
 #endif

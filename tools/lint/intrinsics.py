@@ -9,12 +9,13 @@ from collections.abc import Iterable, Iterator
 _FOLDER = "kernels/simd/"
 _INTRINSIC = re.compile(
     r"""
-    <\w*mmintrin\.h> | <arm_\w+\.h>                       # headers
+    <\w*mmintrin\.h> | <arm_\w+\.h> | <wasm_\w+\.h>      # headers
     | \b_mm\d*_\w+ | \b__m(?:mask)?\d+\w*                # x86: functions, types
     | \bv(?:ld|st)[1-4]q?_\w+                            # arm64: loads and stores
     | \b(?:bfloat|float|poly|u?int)\d+x\d+(?:x\d)?_t\b   # arm64: types
+    | \bv128_t\b | \bwasm_[iuf]\d+x\d+_\w+ | \bwasm_v128_\w+   # WebAssembly
     | \bvector_size\b | \bext_vector_type\b
-    | \b__builtin_(?:ia32_\w+|(?:aarch64|neon)_\w+|shuffle\w*|convertvector)
+    | \b__builtin_(?:ia32_\w+|(?:aarch64|neon|wasm)_\w+|shuffle\w*|convertvector)
     """,
     re.VERBOSE,
 )

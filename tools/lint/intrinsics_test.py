@@ -15,6 +15,7 @@ class IntrinsicsTest(absltest.TestCase):
             ("const __m512 x = _mm512_set1_ps(1);", ["__m512", "_mm512_set1_ps"]),
             ("__m128i a; __mmask16 b;", ["__m128i", "__mmask16"]),
             ("float32x4_t x = vld1q_f32(p);", ["float32x4_t", "vld1q_f32"]),
+            ("v128_t x = wasm_f32x4_add(wasm_v128_load(p), y);", ["v128_t", "wasm_f32x4_add", "wasm_v128_load"]),
             ("typedef float V __attribute__((vector_size(16)));", ["vector_size"]),
             (
                 "__builtin_ia32_minps(__builtin_shufflevector(a, b))",

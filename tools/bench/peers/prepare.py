@@ -19,7 +19,7 @@ import numpy
 import torch
 from torch.utils import _pytree as pytree
 
-from tools.bench.peers import llama_cpp_model
+from tools.bench.peers import llama_cpp_model, onnx_files
 
 Sample = tuple[torch.Tensor, ...]
 
@@ -44,26 +44,6 @@ def _save_samples(module: torch.nn.Module, samples: Sequence[Sample], file: Path
         for name, values in (("input", sample), ("output", outputs)):
             arrays |= {f"{name}_{i}_{j}": value.numpy() for j, value in enumerate(values)}
     numpy.savez(file, **arrays)
-
-
-def _export_onnx(module: torch.nn.Module, sample: Sample, file: Path) -> None:
-    with torch.no_grad():
-        program = torch.onnx.export(module, sample, dynamo=True, optimize=True, verbose=False)
-    assert program is not None
-    program.save(str(file), external_data=True)
-
-
-def _quantize_onnx(source: Path, calibration: Sequence[Sample], file: Path) -> None:
-    """Quantizes to 8 bits with ONNX Runtime. OpenVINO reads the result, too."""
-    runtime, quantization = (importlib.import_module(name) for name in ("onnxruntime", "onnxruntime.quantization"))
-    names = [value.name for value in runtime.InferenceSession(source).get_inputs()]
-    feeds = iter([{name: value.numpy() for name, value in zip(names, sample, strict=True)} for sample in calibration])
-
-    class Reader(quantization.CalibrationDataReader):  # type: ignore[misc, name-defined]
-        def get_next(self) -> dict[str, Any] | None:
-            return next(feeds, None)
-
-    quantization.quantize_static(source, file, Reader(), per_channel=True, use_external_data_format=True)
 
 
 def _quantize_module(module: torch.nn.Module, calibration: Sequence[Sample], file: Path) -> None:
@@ -102,13 +82,13 @@ def main(model: dict[str, Any], folder: Path) -> None:
     elif model["quantize"]:
 
         def make_onnx() -> None:
-            _export_onnx(module, samples[0], folder / "float.onnx")
-            _quantize_onnx(folder / "float.onnx", calibration, onnx)
+            onnx_files.export(module, samples[0], folder / "float.onnx", external_data=True)
+            onnx_files.quantize(folder / "float.onnx", calibration, onnx, external_data=True)
 
         make("model.onnx", make_onnx)
         make("module_int8.pt2", lambda: _quantize_module(module, calibration, folder / "module_int8.pt2"))
     else:
-        make("model.onnx", lambda: _export_onnx(module, samples[0], onnx))
+        make("model.onnx", lambda: onnx_files.export(module, samples[0], onnx, external_data=True))
     (folder / "ready").touch()
 
 

@@ -10,7 +10,9 @@ const read = (name) => fs.readFileSync(path.join(folder, name));
 const floats = (name) => new Float32Array(new Uint8Array(read(name)).buffer);
 const input = floats("input"), expected = floats("expected");
 const median = (times) => times.sort((a, b) => a - b)[times.length >> 1];
-const difference = (output) => output.reduce((most, value, i) => Math.max(most, Math.abs(value - expected[i])), 0);
+const squares = (values) => values.reduce((sum, value) => sum + value * value, 0);
+// The signal-to-noise ratio in decibels.
+const snr = (output) => 10 * Math.log10(squares(expected) / squares(expected.map((value, i) => value - output[i])));
 
 async function ours() {
   const noFile = () => 8;
@@ -44,7 +46,7 @@ async function theirs() {
 const contestants = {};
 for (const [name, load] of Object.entries({ours, theirs})) {
   const start = performance.now(), run = await load(), output = await run();
-  contestants[name] = {run, first: performance.now() - start, difference: difference(output), times: []};
+  contestants[name] = {run, first: performance.now() - start, snr: snr(output), times: []};
 }
 for (let round = 0; round < ROUNDS; ++round) {
   for (const contestant of Object.values(contestants)) {
@@ -56,4 +58,4 @@ for (let round = 0; round < ROUNDS; ++round) {
   }
 }
 console.log(JSON.stringify(Object.fromEntries(Object.entries(contestants).map(
-  ([name, {first, difference, times}]) => [name, {first, difference, time: median(times)}]))));
+  ([name, {first, snr, times}]) => [name, {first, snr, time: median(times)}]))));
