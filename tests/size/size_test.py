@@ -56,11 +56,16 @@ class SizeTest(absltest.TestCase):
         self.assertGreater(min(mobilenet.values()), 100)
 
     def test_instruction_sets_add_up(self) -> None:
-        # Kernels and what calls them, once for any processor and once for each of at most five sets.
-        for group in ("operators", "registration", "code that kernels share"):
+        # Kernels are there once for any processor and once for each of at most five sets. What calls them is there once,
+        # with the choice of a set.
+        for group, least, most in (
+            ("operators", 1.5, 6),
+            ("code that kernels share", 1.5, 6),
+            ("registration", 1, 1.5),
+        ):
             once, several = (sum(_bytes(_report(name), group).values()) for name in ("MOBILENET", "FAST"))
-            self.assertGreater(several, 1.5 * once, group)
-            self.assertLess(several, 6 * once, group)
+            self.assertGreater(several, least * once, group)
+            self.assertLess(several, most * once, group)
 
     def test_selected_dtypes_alone(self) -> None:
         # The model computes in Float, and its library has the kernels for no other dtype.
