@@ -4,6 +4,7 @@
 
 #include "kernels/simd/inline.h"
 #include "kernels/simd/lanes.h"
+#include "kernels/simd/wide.h"
 
 /// Put this macro before a `for` loop whose iterations do not depend on each other. The compiler then assumes that
 /// pointers do not alias. Clang warns of each loop that stays scalar, such as one that calls a function of C.
@@ -44,20 +45,12 @@ KERNELS_ALWAYS_INLINE inline void vectorized_for(int64_t n, const Body& body) {
   }
 }
 
-// Whether processors may have wider vectors than the instruction set that the file is compiled for.
-#if defined(__x86_64__) && defined(__GNUC__) && !defined(__AVX2__)
-#define KERNELS_HAVE_WIDE_VECTORS 1
-#else
-#define KERNELS_HAVE_WIDE_VECTORS 0
-#endif
-
-#if KERNELS_HAVE_WIDE_VECTORS
+#if defined(KERNELS_MAY_HAVE_WIDE_VECTORS)
 
 namespace internal {
 
-/// `vectorized_for`, compiled for AVX2 (vectors of twice the size) and fused multiply-add.
 template <typename Body>
-[[gnu::target("avx2,fma")]] void vectorized_for_avx2(int64_t n, const Body& body) {
+KERNELS_WIDE_FMA void vectorized_for_wide_fma(int64_t n, const Body& body) {
   vectorized_for(n, body);
 }
 
@@ -70,9 +63,9 @@ template <typename Body>
 /// approximations can differ. `body` must be KERNELS_ALWAYS_INLINE.
 template <typename Body>
 inline void wide_vectorized_for(int64_t n, const Body& body) {
-#if KERNELS_HAVE_WIDE_VECTORS
-  if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma")) {
-    internal::vectorized_for_avx2(n, body);
+#if defined(KERNELS_MAY_HAVE_WIDE_VECTORS)
+  if (simd::has_wide_fma()) {
+    internal::vectorized_for_wide_fma(n, body);
     return;
   }
 #endif

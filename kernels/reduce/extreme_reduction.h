@@ -35,7 +35,7 @@ inline bool is_better(T value, T best) {
 template <typename T, bool kLargest>
 T extreme_of(const T* values, int64_t n) {
   // With narrow vectors, two arrays of more lanes do not fit into the registers.
-  constexpr int64_t kLanes = KERNELS_HAVE_WIDE_VECTORS ? kReductionLanes / 2 : kReductionLanes;
+  constexpr int64_t kLanes = simd::kMayHaveWideVectors ? kReductionLanes / 2 : kReductionLanes;
   T best[kLanes];
   // All bits are set if a value was NaN. The mask needs one operation less for each value than a selection of NaN.
   using Mask = std::conditional_t<sizeof(T) == sizeof(int64_t), int64_t, int32_t>;

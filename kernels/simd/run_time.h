@@ -3,18 +3,10 @@
 #include <cstdint>
 
 #include "kernels/simd/simd.h"
+#include "kernels/simd/wide.h"
 
 /// Instructions beyond the set that the file is compiled for. The program tests for them when it runs.
 namespace rules_executorch::kernels::simd {
-
-#if defined(__x86_64__) && defined(__GNUC__) && !defined(__AVX__)
-
-/// The file is compiled for vectors of 16 bytes. Nearly all processors have vectors of 32 bytes.
-#define KERNELS_MAY_HAVE_WIDE_VECTORS
-#define KERNELS_WIDE_VECTORS [[gnu::target("avx")]]
-inline bool has_wide_vectors() { return __builtin_cpu_supports("avx"); }
-
-#endif
 
 #if defined(__AVX512BW__) && defined(__GNUC__)
 #define KERNELS_HAVE_VECTOR_TABLES 1

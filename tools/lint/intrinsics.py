@@ -1,4 +1,4 @@
-"""Finds intrinsics and vector types of kernels outside of kernels/simd, which has an API for vectors."""
+"""Finds intrinsics, vector types and attributes for instructions of kernels outside of kernels/simd, which has an API for vectors."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _INTRINSIC = re.compile(
     | \bv(?:ld|st)[1-4]q?_\w+                            # arm64: loads and stores
     | \b(?:bfloat|float|poly|u?int)\d+x\d+(?:x\d)?_t\b   # arm64: types
     | \bv128_t\b | \bwasm_[iuf]\d+x\d+_\w+ | \bwasm_v128_\w+   # WebAssembly
-    | \bvector_size\b | \bext_vector_type\b
+    | \bvector_size\b | \bext_vector_type\b | \bgnu::target\b
     | \b__builtin_(?:ia32_\w+|(?:aarch64|neon|wasm)_\w+|shuffle\w*|convertvector)
     """,
     re.VERBOSE,
