@@ -34,9 +34,10 @@ class Exported(Program):
 
     @property
     def warnings(self) -> tuple[Finding, ...]:
-        """What did not end the export: failures of graph passes, differences without a fault, unknown insides."""
+        """What did not end the export: failures of passes, differences without a fault, unknown insides, sizes."""
         failures = (failure for of in self.graph_passes.values() for one in of for failure in one.failures)
-        return (*self.patches, *failures, *(warning for one in self.checked.values() for warning in one.warnings))
+        of_checks = (warning for one in self.checked.values() for warning in one.warnings)
+        return (*self.patches, *self.narrowed, *failures, *of_checks)
 
 
 def export(

@@ -131,6 +131,7 @@ def check(
     return checked
 
 
+_SAMPLE = "a sample"
 # The number of an output, or the name of a buffer.
 _Place = int | str
 
@@ -144,31 +145,39 @@ class _Run:
         inputs: the inputs of the program.
         outputs: the outputs of the program: first the new values of written inputs.
         state: the buffers after the run, by name.
-        is_drawn: whether the inputs are drawn, and not those of a sample.
+        kind: `a sample`, or how the inputs are drawn.
+        is_resized: whether the inputs have other sizes than the samples.
+        least: the smallest possible size of a dimension of which the inputs have a smaller one; None if there is none.
     """
 
     given: Inputs
     inputs: Sequence[Any]
     outputs: Sequence[Any]
     state: Mapping[str, torch.Tensor]
-    is_drawn: bool
+    kind: str = _SAMPLE
+    is_resized: bool = False
+    least: int | None = None
 
     @classmethod
     def of_sample(cls, given: Inputs, sample: Sample) -> _Run:
         taken, outputs = (
             [None if one is None else samples.tensor(one) for one in of] for of in (sample.inputs, sample.outputs)
         )
-        return cls(given, taken, outputs, {name: samples.tensor(one) for name, one in sample.state.items()}, False)
+        return cls(given, taken, outputs, {name: samples.tensor(one) for name, one in sample.state.items()})
 
     @classmethod
-    def of(cls, module: torch.nn.Module, given: Inputs, written: Sequence[int], *, is_drawn: bool) -> _Run:
+    def of(cls, module: torch.nn.Module, given: Inputs, written: Sequence[int], kind: str = _SAMPLE) -> _Run:
         with torch.no_grad():
             ran = plain_state.run(module, given)
         after = ran.inputs.flatten()[0]
         outputs = [after[position] for position in written] + list(ran.outputs)
         # The next run writes to the buffers.
         state = {name: buffer.detach().clone() for name, buffer in module.named_buffers(remove_duplicate=False)}
-        return cls(given, given.separate().flatten()[0], outputs, state, is_drawn)
+        return cls(given, given.separate().flatten()[0], outputs, state, kind)
+
+    @property
+    def is_drawn(self) -> bool:
+        return self.kind != _SAMPLE
 
     def value(self, place: _Place) -> Any:
         """Returns an output by its number, or a buffer by its name."""
@@ -176,8 +185,7 @@ class _Run:
 
     def name(self, place: _Place) -> str:
         """Returns the name of a place for messages."""
-        kind = "drawn inputs" if self.is_drawn else "a sample"
-        return f"output {place} for {kind}" if isinstance(place, int) else f"the buffer {place} after {kind}"
+        return f"output {place} for {self.kind}" if isinstance(place, int) else f"the buffer {place} after {self.kind}"
 
 
 @dataclass
@@ -223,7 +231,17 @@ class _Check:
             if done and machine.work + machine.work // done * (2 if run.is_drawn else 1) > budget:
                 break
             runs.append(run)
-            outputs: dict[_Place, Any] = dict(enumerate(machine.run(run.inputs)))
+            try:
+                outputs: dict[_Place, Any] = dict(enumerate(machine.run(run.inputs)))
+            except Fault:
+                raise
+            except Exception as error:
+                if run.least is not None:
+                    break  # An error in place of a wrong result.
+                if run.is_resized:
+                    found = f"the program fails for {run.kind}: {first_lines(text_of(error))}"
+                    raise self._wrong(found, (), is_resized=True) from error
+                raise
             outputs |= {name: buffer for name, buffer in machine.buffers().items() if name in run.state}
             for place, actual in outputs.items():
                 self._compare(machine, loaded, runs, place, actual)
@@ -241,13 +259,23 @@ class _Check:
             # The bisection of the graph passes checks a method several times.
             module = copy.deepcopy(self.subject.quantized)
             for given in method.samples:
-                yield _Run.of(module, given, written, is_drawn=False)
+                yield _Run.of(module, given, written)
         for given in inputs.drawn(method, len(method.samples), _MOST_DRAWN):
             try:
-                run = _Run.of(module, given, written, is_drawn=True)
+                run = _Run.of(module, given, written, "drawn inputs")
             except Exception:  # A module may raise any exception for inputs that are not the user's.
                 return
             yield run
+        program = self.executorch.exported_program(method.name)
+        for resized in inputs.of_other_sizes(method, program, len(method.samples)):
+            # The state stays as it is if the module refuses the sizes.
+            copied, given = attributes.copied(module), resized.inputs
+            try:
+                run = _Run.of(copied, given, written, f"drawn inputs {given.shown()}")
+            except Exception:
+                continue
+            module = copied
+            yield replace(run, is_resized=True, least=resized.least)
 
     def _written(self) -> Sequence[int]:
         return graphs.written_inputs(self.executorch.exported_program(self.subject.method.name))
@@ -277,6 +305,8 @@ class _Check:
             self._warn(found, cause, "correct the pass, unless the difference is intended.")
             return
         self._check_repeats(runs, place)
+        if runs[-1].least is not None:
+            raise InputError(self._other_behavior(found, runs[-1].least))
         if self._is_as_exact(runs, place, expected, actual):
             return
         located = self._locate(loaded, [run.inputs for run in runs])
@@ -288,7 +318,21 @@ class _Check:
             self._warn(found, cause, "nothing is wrong if the results are equally good.", located.nodes)
             return
         more = f"; {located}" if located is not None else ""
-        raise self._wrong(found + more, located.nodes if located is not None else (), is_rounding=True)
+        nodes = located.nodes if located is not None else ()
+        raise self._wrong(found + more, nodes, is_rounding=True, is_resized=runs[-1].is_resized)
+
+    def _other_behavior(self, found: str, least: int) -> Finding:
+        """Returns the finding for sizes that torch.export excludes."""
+        method = self.subject.method
+        return Finding(
+            method.at,
+            f"{method.name}() does something else for sizes below {least}, for which get_dynamic_shapes() asks, too:"
+            f" {found}",
+            "a line of the model depends on the size, as `if x.shape[1] > 4:` does. The program has what the model does"
+            " for the example inputs, and does not check sizes when it runs.",
+            f'ask for the sizes that are possible, such as torch.export.Dim("n", min={least}, max=...).',
+            id="narrowed-size",
+        )
 
     def _check_repeats(self, runs: Sequence[_Run], place: _Place) -> None:
         """Checks that the module gives the same in another run with the same inputs and buffers.
@@ -304,7 +348,7 @@ class _Check:
         try:
             module, written = attributes.copied(method.module), self._written()
             for run in runs:
-                again = _Run.of(module, run.given, written, is_drawn=run.is_drawn)
+                again = _Run.of(module, run.given, written)
             difference = tolerance.difference(runs[-1].value(place), again.value(place))
         except Exception:  # Some modules run once only. Errors of many types say so.
             return
@@ -334,7 +378,7 @@ class _Check:
             module = attributes.copied(self.subject.method.module).double()
             written = self._written()
             for run in runs:
-                exact_run = _Run.of(module, _in_float64(run.given), written, is_drawn=run.is_drawn)
+                exact_run = _Run.of(module, _in_float64(run.given), written)
             exact = exact_run.value(place).double()
         except Exception:  # A layer may not run in float64. Errors of many types say so.
             return False
@@ -356,9 +400,21 @@ class _Check:
             finding = self._finding(found, nodes, f"the results of {self.subject.method.name}() differ")
             self.warnings.append(replace(finding, cause=cause, fix=fix, severity="warning"))
 
-    def _wrong(self, found: str, nodes: Sequence[Node], *, is_rounding: bool = False) -> WrongProgramError:
+    def _wrong(
+        self, found: str, nodes: Sequence[Node], *, is_rounding: bool = False, is_resized: bool = False
+    ) -> WrongProgramError:
         name = self.subject.method.name
         finding = self._finding(found, nodes, f"the program of {name}() is wrong", is_rounding=is_rounding)
+        if is_resized:
+            cause = (
+                "a line of the model depends on the size, as `if x.shape[1] % 2 == 0:` does, and the program has what"
+                " the model does for the example inputs; or ExecuTorch or rules_executorch have a fault."
+            )
+            fix = (
+                "ask in get_dynamic_shapes() for sizes for which the line does the same, such as"
+                ' 2 * torch.export.Dim("half", max=...). Without such a line, please report this with the model.'
+            )
+            finding = replace(finding, cause=cause, fix=fix)
         return WrongProgramError(name, finding)
 
     def _finding(self, found: str, nodes: Sequence[Node], what: str, *, is_rounding: bool = False) -> Finding:

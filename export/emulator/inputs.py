@@ -2,14 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import torch
+from torch.export import ExportedProgram
+from torch.export.graph_signature import InputKind, TensorArgument
 from torch.utils import _pytree as pytree
 
+from export.user import asked_sizes
 from export.user.inputs import Inputs
 from export.user.model_file import Method
+
+# A size: a number, or an expression of symbols, of SymPy.
+_Expression = Any
 
 
 def drawn(method: Method, seed: int, count: int) -> Iterator[Inputs]:
@@ -28,8 +35,121 @@ def drawn(method: Method, seed: int, count: int) -> Iterator[Inputs]:
     generator = torch.Generator().manual_seed(seed)
     for number in range(count):
         given = method.samples[number % len(method.samples)]
-        leaves, spec = given.flatten()
-        yield Inputs(*pytree.tree_unflatten([_mixed(leaf, generator) for leaf in leaves], spec))
+        yield _with_leaves(given, lambda leaf, _: _mixed(leaf, generator))
+
+
+@dataclass(frozen=True)
+class Resized:
+    """Inputs of other sizes than those of a sample.
+
+    Attributes:
+        inputs: the inputs.
+        least: the smallest possible size of a dimension of which the inputs have a smaller one; None if there is none.
+    """
+
+    inputs: Inputs
+    least: int | None
+
+
+def of_other_sizes(method: Method, program: ExportedProgram, seed: int) -> Iterator[Resized]:
+    """Yields inputs of sizes that the first sample does not have, for dynamic shapes.
+
+    These are smaller and larger sizes, the smallest ones that the user asks for, and ones that the user asks for and
+    torch.export excludes. An element of a tensor is one of those of the sample. Integers that count up, as positions
+    do, count on.
+
+    Args:
+        method: the method.
+        program: the program, whose inputs have symbolic sizes.
+        seed: the seed of the elements.
+    """
+    given = method.samples[0]
+    shapes = _shapes(program)
+    leaves = given.flatten()[0]
+    if len(shapes) != len(leaves):
+        return
+    symbols = _symbols(method, program, shapes, leaves)
+    generator = torch.Generator().manual_seed(seed)
+    seen = [{symbol: size.known for symbol, size in symbols.items()}]
+    for choice in (_Size.smaller, _Size.larger, _Size.smallest, _Size.excluded):
+        sizes = {symbol: choice(size) for symbol, size in symbols.items()}
+        if sizes not in seen:
+            seen.append(sizes)
+            least = next((size.least for symbol, size in symbols.items() if sizes[symbol] < size.least), None)
+            resized = _with_leaves(given, lambda leaf, i, of=sizes: _resized(leaf, shapes[i], of, generator))
+            yield Resized(resized, least)
+
+
+@dataclass(frozen=True)
+class _Size:
+    """A size that may change.
+
+    Attributes:
+        known: the size in a sample.
+        asked: the smallest size that the user asks for.
+        least: the smallest size for torch.export.
+        most: the largest size.
+    """
+
+    known: int
+    asked: int
+    least: int
+    most: int
+
+    def smallest(self) -> int:
+        return self.asked
+
+    def excluded(self) -> int:
+        return max(self.least - 1, self.asked)
+
+    def smaller(self) -> int:
+        return max(self.known - 1, self.least)
+
+    def larger(self) -> int:
+        # Odd, as most sizes of examples are not. A large bound would cost too much time.
+        return min(2 * self.known + 1, self.most)
+
+
+def _with_leaves(given: Inputs, change: Any) -> Inputs:
+    """Returns inputs with other leaves: those that `change` returns for a leaf and its number."""
+    leaves, spec = given.flatten()
+    return Inputs(*pytree.tree_unflatten([change(leaf, i) for i, leaf in enumerate(leaves)], spec))
+
+
+def _shapes(program: ExportedProgram) -> Sequence[Sequence[_Expression] | None]:
+    """Returns the sizes of each input of the user as expressions; None for inputs that are no tensors."""
+    values = {node.name: node.meta.get("val") for node in program.graph.nodes if node.op == "placeholder"}
+    shapes: list[Sequence[_Expression] | None] = []
+    for spec in program.graph_signature.input_specs:
+        if spec.kind == InputKind.USER_INPUT:
+            value = values.get(spec.arg.name) if isinstance(spec.arg, TensorArgument) else None
+            shapes.append([_expression(size) for size in value.shape] if isinstance(value, torch.Tensor) else None)
+    return shapes
+
+
+def _expression(size: int | torch.SymInt) -> _Expression:
+    return size.node.expr if isinstance(size, torch.SymInt) else size
+
+
+def _symbols(
+    method: Method,
+    program: ExportedProgram,
+    shapes: Sequence[Sequence[_Expression] | None],
+    leaves: Sequence[Any],
+) -> dict[_Expression, _Size]:
+    """Returns the sizes that may change, by their symbols."""
+    symbols: dict[_Expression, _Size] = {}
+    for shape, leaf, asked in zip(shapes, leaves, asked_sizes.of(method), strict=True):
+        if shape is None or not isinstance(leaf, torch.Tensor):
+            continue
+        for dim, (one, known) in enumerate(zip(shape, leaf.shape, strict=True)):
+            if getattr(one, "is_Symbol", False):
+                bounds = program.range_constraints[one]
+                least, most = int(bounds.lower), int(bounds.upper)
+                # Nothing checks the lower bound when a program runs.
+                smallest = (asked_sizes.least(asked[dim]) or 1) if dim in asked else least
+                symbols[one] = _Size(known, smallest, least, most)
+    return symbols
 
 
 def _mixed(leaf: Any, generator: torch.Generator) -> Any:
@@ -38,3 +158,25 @@ def _mixed(leaf: Any, generator: torch.Generator) -> Any:
     flat = leaf.detach().flatten()[torch.randperm(leaf.numel(), generator=generator)]
     result = torch.empty_like(leaf)
     return result.copy_(flat.view(leaf.shape))
+
+
+def _resized(
+    leaf: Any,
+    shape: Sequence[_Expression] | None,
+    sizes: Mapping[_Expression, int],
+    generator: torch.Generator,
+) -> Any:
+    """Returns a tensor of other sizes with elements of `leaf`."""
+    if shape is None or not isinstance(leaf, torch.Tensor) or not leaf.numel():
+        return leaf
+    resized = [one if isinstance(one, int) else int(one.subs(sizes)) for one in shape]
+    if resized == list(leaf.shape):
+        return leaf
+    flat = leaf.detach().flatten()
+    count = torch.Size(resized).numel()
+    is_integer = not (leaf.dtype.is_floating_point or leaf.dtype.is_complex or leaf.dtype == torch.bool)
+    if is_integer and torch.equal(flat, flat[0] + torch.arange(len(flat), dtype=leaf.dtype)):
+        elements = flat[0] + torch.arange(count, dtype=leaf.dtype)
+    else:
+        elements = flat[torch.randint(len(flat), (count,), generator=generator)]
+    return elements.view(resized)

@@ -1,9 +1,11 @@
-"""Refuses inputs whose sizes have no upper bound.
+"""The sizes of inputs: refuses sizes without an upper bound, and warns of smaller ones than the user asks for.
 
 ExecuTorch would plan the memory for the sizes of the example inputs, and the program would refuse larger inputs.
 """
 
 from __future__ import annotations
+
+from collections.abc import Iterator
 
 import torch
 from torch.export import ExportedProgram
@@ -11,39 +13,83 @@ from torch.export.graph_signature import InputKind
 from torch.utils._sympy.numbers import int_oo
 
 from diagnostics.errors import Finding, InputError
+from export.graph_passes.rewrites import recurrent
+from export.user import asked_sizes
 from export.user.model_file import Method
+
+# The sizes of an example that torch.export fixes, since tensors of such sizes behave in another way, as in broadcasts.
+_FIXED_SIZES = (0, 1)
 
 
 def check(method: Method, exported: ExportedProgram) -> None:
-    """Checks the sizes of the inputs of a method.
+    """Checks that the sizes of the inputs of a method have upper bounds.
 
     Raises:
         InputError: a size has no upper bound. The error has a finding for each.
     """
-    findings = []
-    specs = exported.graph_signature.input_specs
-    for spec, node in zip(specs, exported.graph.find_nodes(op="placeholder"), strict=True):
-        value = node.meta.get("val")
-        if spec.kind is not InputKind.USER_INPUT or not isinstance(value, torch.Tensor):
-            continue
-        for dim, size in enumerate(value.shape):
-            if not _is_bounded(size):
-                findings.append(
-                    Finding(
-                        method.at,
-                        f"the input {spec.arg.name} of {method.name}() has no largest size in dimension {dim}",
-                        "get_dynamic_shapes() has a dimension without max. A program has planned memory, so that"
-                        " ExecuTorch would take the size of the example inputs for the largest one.",
-                        'name the largest size that a run needs, such as torch.export.Dim("n", max=512) or'
-                        " torch.export.Dim.AUTO(max=512).",
-                        id="unbounded-size",
-                    )
-                )
+    findings = [
+        Finding(
+            method.at,
+            f"the input {name} of {method.name}() has no largest size in dimension {dim}",
+            "get_dynamic_shapes() has a dimension without max. A program has planned memory, so that"
+            " ExecuTorch would take the size of the example inputs for the largest one.",
+            'name the largest size that a run needs, such as torch.export.Dim("n", max=512) or'
+            " torch.export.Dim.AUTO(max=512).",
+            id="unbounded-size",
+        )
+        for name, value in _inputs(exported)
+        for dim, size in enumerate(value.shape if isinstance(value, torch.Tensor) else ())
+        if _bounds(size)[1] is int_oo
+    ]
     if findings:
         raise InputError(findings)
 
 
-def _is_bounded(size: int | torch.SymInt) -> bool:
+def narrowed(method: Method, exported: ExportedProgram) -> Iterator[Finding]:
+    """Yields a warning for each size of an input that torch.export has made smaller than the user asks for."""
+    if recurrent.has_layers(exported):
+        return  # Without the graph pass `recurrent`, time steps are fixed. `recurrent.check_steps` says so.
+    for (name, value), asked in zip(_inputs(exported), asked_sizes.of(method), strict=False):
+        for dim, size in enumerate(value.shape if isinstance(value, torch.Tensor) else ()):
+            asked_most = asked_sizes.most_of_hint(asked.get(dim))
+            if asked_most is not None and _bounds(size)[1] < asked_most:
+                yield _narrowed(method, f"the input {name} of {method.name}()", dim, size, asked_most)
+
+
+def _inputs(exported: ExportedProgram) -> Iterator[tuple[str, object]]:
+    """Yields the name and the value of each input of the user."""
+    nodes = exported.graph.find_nodes(op="placeholder")
+    for spec, node in zip(exported.graph_signature.input_specs, nodes, strict=True):
+        if spec.kind is InputKind.USER_INPUT:
+            yield spec.arg.name, node.meta.get("val")
+
+
+def _bounds(size: int | torch.SymInt) -> tuple[int, int]:
     if not isinstance(size, torch.SymInt):
-        return True
-    return size.node.shape_env.bound_sympy(size.node.expr).upper is not int_oo
+        return size, size
+    bounds = size.node.shape_env.bound_sympy(size.node.expr)
+    return bounds.lower, bounds.upper
+
+
+def _narrowed(method: Method, what: str, dim: int, size: int | torch.SymInt, asked_most: int) -> Finding:
+    least, most = _bounds(size)
+    has = f"the fixed size {most}" if least == most else f"sizes up to {most} only"
+    cause = (
+        "a line of the model needs such a size, as `if x.shape[1] > 4:`, math.sqrt(x.shape[1]) and max_pool1d() do, or"
+        " the weights need the size. torch.export then narrows sizes of Dim.AUTO and Dim.DYNAMIC without a word."
+    )
+    fix = (
+        f'give torch.export.Dim("n", max={asked_most}) in place of the hint: torch.export then says what narrows the'
+        " size. Change this line, or ask for the sizes that are possible."
+    )
+    if most in _FIXED_SIZES:
+        cause = f"the example input has the size {most}, and torch.export fixes such sizes of Dim.AUTO."
+        fix = "give an example input with a size of 2 or more in get_model()."
+    return Finding(
+        method.at,
+        f"{what} has {has} in dimension {dim}, and get_dynamic_shapes() asks for sizes up to {asked_most}",
+        cause,
+        fix,
+        id="narrowed-size",
+        severity="warning",
+    )

@@ -19,7 +19,7 @@ from executorch.exir.passes import MemoryPlanningPass
 from torch.export import ExportedProgram
 from torch.utils import _pytree as pytree
 
-from diagnostics.errors import InputError
+from diagnostics.errors import Finding, InputError
 from export.emulator import check
 from export.emulator.check import Checked, Subject
 from export.emulator.eager import EagerValues
@@ -76,6 +76,7 @@ class Program:
         etrecord: the ETRecord; None if not requested.
         eager: PyTorch's values of the nodes behind the instructions as a .ptd file, and JSON; None if not requested.
         weights: the bytes of the file with the constants; None if the program has its constants.
+        narrowed: warnings about sizes of inputs.
     """
 
     pte: bytes
@@ -88,6 +89,7 @@ class Program:
     etrecord: bytes | None
     eager: tuple[bytes, bytes] | None
     weights: bytes | None
+    narrowed: Sequence[Finding] = ()
 
 
 @dataclass(frozen=True)
@@ -151,6 +153,7 @@ def build(
         for method in methods
     }
     shared_buffers.check_methods(methods, exported)
+    narrowed = [finding for method in methods for finding in input_sizes.narrowed(method, exported[method.name])]
     subjects = [_subject(method, recorded, exported, lowerings[method.name]) for method in methods if with_check]
     for_qualcomm = qualcomm.compile_specs(lowerings)
     try:
@@ -182,7 +185,7 @@ def build(
             ]
             for method in methods
         }
-        return replace(program, graph_passes=reports)
+        return replace(program, graph_passes=reports, narrowed=narrowed)
     except InputError:
         raise
     except WrongProgramError as error:

@@ -56,8 +56,8 @@ class SizeTest(absltest.TestCase):
         self.assertGreater(min(mobilenet.values()), 100)
 
     def test_instruction_sets_add_up(self) -> None:
-        # Kernels are there once for any processor and once for each of at most five sets. What calls them is there once,
-        # with the choice of a set.
+        # Kernels are there once for any processor and once for each of at most five sets. What calls them is there
+        # once, with the choice of a set.
         for group, least, most in (
             ("operators", 1.5, 6),
             ("code that kernels share", 1.5, 6),

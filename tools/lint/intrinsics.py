@@ -1,4 +1,7 @@
-"""Finds intrinsics, vector types and attributes for instructions of kernels outside of kernels/simd, which has an API for vectors."""
+"""Finds intrinsics and vector types of kernels outside of kernels/simd, which has an API for vectors.
+
+An attribute that lets a function have instructions beyond those of its file counts, too.
+"""
 
 from __future__ import annotations
 

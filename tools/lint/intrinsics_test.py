@@ -16,7 +16,7 @@ class IntrinsicsTest(absltest.TestCase):
             ("__m128i a; __mmask16 b;", ["__m128i", "__mmask16"]),
             ("float32x4_t x = vld1q_f32(p);", ["float32x4_t", "vld1q_f32"]),
             ("v128_t x = wasm_f32x4_add(wasm_v128_load(p), y);", ["v128_t", "wasm_f32x4_add", "wasm_v128_load"]),
-            ("[[gnu::target(\"avx2\")]] void f();", ["gnu::target"]),
+            ('[[gnu::target("avx2")]] void f();', ["gnu::target"]),
             ("typedef float V __attribute__((vector_size(16)));", ["vector_size"]),
             (
                 "__builtin_ia32_minps(__builtin_shufflevector(a, b))",

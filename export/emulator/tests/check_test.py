@@ -62,6 +62,25 @@ def get_model():
     return Model(), (torch.tensor([1.0, 2.0]), torch.tensor([3.0, 4.0]))
 """
 
+# Line 6 is the one with the condition. The entry point is at line 11.
+_DYNAMIC = """\
+import torch
+
+
+class Model(torch.nn.Module):
+    def forward(self, x):
+        if {condition}:
+            return x * 2 + x.shape[0]
+        return x * 4
+
+
+def get_model():
+    return Model(), (torch.arange(6.0),)
+
+
+def get_dynamic_shapes():
+    return {{"x": {{0: torch.export.{size}}}}}
+"""
 _OWN_PASS = """
 
 def get_aten_passes():
@@ -176,6 +195,28 @@ class CheckTest(case.TestCase):
             exported = self.export(source, "all")
         self.assertEqual([one.id for one in exported.warnings], ["graph-pass-failed"])
         self.assertIn("with the graph pass b_wrong, the program of forward() is wrong", exported.warnings[0].found)
+
+    def test_other_sizes(self) -> None:
+        for size in ("Dim('n', max=20)", "Dim.AUTO(max=20)", "Dim.DYNAMIC(min=2, max=20)"):
+            exported = self.export(_DYNAMIC.format(condition="True", size=size), "default")
+            (checked,) = exported.checked.values()
+            # Sizes of 5, of 13, and the smallest one.
+            self.assertEqual(str(checked), "1 of 1 samples and 6 drawn inputs have the results of the module", size)
+
+    def test_sizes_that_behave_in_another_way(self) -> None:
+        """torch.export narrows the sizes of hints without a word, and programs do not check lower bounds."""
+        for condition, expected in (
+            ("x.shape[0] > 4", "narrowed-size model.py:11:1"),
+            ("x.shape[0] % 2 == 0", "wrong-program model.py:11:1"),
+            ("int(x.shape[0] * 0.5) == 3", "wrong-program model.py:11:1"),
+        ):
+            source = _DYNAMIC.format(condition=condition, size="Dim.AUTO(max=20)")
+            self.assert_refused(functools.partial(self.export, source, "default"), expected)
+
+    def test_sizes_that_the_module_refuses(self) -> None:
+        source = _DYNAMIC.format(condition="x.reshape(2, -1) is not None", size="Dim.AUTO(max=20)")
+        (checked,) = self.export(source, "default").checked.values()
+        self.assertEqual(str(checked), "1 of 1 samples and 3 drawn inputs have the results of the module")
 
     def test_jump_is_a_warning(self) -> None:
         """A rounding error decides which of two almost equal elements is the largest one."""

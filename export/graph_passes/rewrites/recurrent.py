@@ -66,6 +66,11 @@ def keeps_all(program: ExportedProgram) -> bool:
     return all(_Network.of(program, layer) is not None for _, layer in _layers(program.graph.nodes))
 
 
+def has_layers(program: ExportedProgram) -> bool:
+    """Returns whether a method has recurrent layers."""
+    return any(True for _ in _layers(program.graph.nodes))
+
+
 def check_steps(program: ExportedProgram) -> None:
     """Checks that the lowering repeats no cell for a number of time steps that varies.
 

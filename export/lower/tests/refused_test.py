@@ -531,6 +531,29 @@ class ErrorTest(ErrorCase):
             source += f"\ndef get_dynamic_shapes(): return {{'x': {{0: {dim}}}}}\n"
             self.assert_error(source, "unbounded-size model.py:5:1")
 
+    def test_narrowed_sizes(self) -> None:
+        for body, size in (
+            ("x / math.sqrt(x.shape[0])", 3),
+            ("x.sum() if x.shape[0] < 5 else x", 3),
+            ("x * 2", 1),
+        ):
+            source = "import math\n" + model_file(f"def forward(self, x): return {body}", f"(torch.ones({size}, 2),)")
+            source += "\ndef get_dynamic_shapes(): return {'x': {0: torch.export.Dim.AUTO(max=9)}}\n"
+            self.model.write_text(source)
+            self.assert_findings(export(self.model).warnings, "narrowed-size model.py:6:1")
+
+    def test_narrowed_sizes_of_nested_inputs(self) -> None:
+        source = model_file(
+            "def forward(self, x, more, *, y): return x + more['a'][1] + y / more['a'][0].shape[0] ** 0",
+            "{'x': torch.ones(3), 'more': {'a': [torch.ones(1), torch.ones(3)]}, 'y': torch.ones(3)}",
+        )
+        hint = "{0: torch.export.Dim.AUTO(max=9)}"
+        source += (
+            f"\ndef get_dynamic_shapes(): return {{'x': None, 'more': {{'a': [{hint}, None]}}, 'y': ({hint}[0],)}}\n"
+        )
+        self.model.write_text(source)
+        self.assert_findings(export(self.model).warnings, *2 * ["narrowed-size model.py:5:1"])
+
     def test_size_without_bound(self) -> None:
         for call in ("torch.bincount(x)", "torch.ones(x.max().item())"):
             source = model_file(f"def forward(self, x): return {call} * 2", "(torch.tensor([1, 2, 5]),)")
