@@ -23,7 +23,10 @@ from export.user.model_file import Method
 from export.user.samples import Sample
 
 _OF_VALUES = re.compile(r"data.?dependent|unbacked|specialized (?:integer|float)", re.I)
-_OPEN_SIZES = re.compile(r"Constraints violated|dynamic_shapes|specialized value", re.I)
+# The last two are failures of torch.export in its suggestions.
+_OPEN_SIZES = re.compile(
+    r"Constraints violated|dynamic_shapes|specialized value|Dim with inconsistent min|Expected op to be '=='", re.I
+)
 
 # For messages of torch.export: the likely cause and the fix.
 _HINTS = (
@@ -47,7 +50,8 @@ _HINTS = (
     (
         _OPEN_SIZES,
         "get_dynamic_shapes() asks for more freedom than the model's code leaves, or does not match its inputs.",
-        "follow the suggested fixes above, or make that dimension static.",
+        "follow the suggested fixes above, if there are some; give a larger min, where only small sizes differ; or use"
+        " torch.export.Dim.AUTO(max=...), with which torch.export narrows the sizes, and the export tries some of them.",
     ),
     (
         re.compile(r"fake tensor in the exported program constant|functorch tensor|doesn't have storage"),

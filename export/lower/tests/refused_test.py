@@ -124,6 +124,18 @@ class ErrorTest(ErrorCase):
         )
         self.assert_raised(source, 5, "n = 2", "follow the suggested fixes")
 
+    def test_sizes_that_torch_export_cannot_describe(self) -> None:
+        for body, word in (
+            ("pad(x, (0, 0, 0, -x.shape[1] % 4)).view(2, -1, 4, 8).sum(2)", "inconsistent min"),
+            ("pad(x, (0, 0, -1, -1))", "Expected op to be"),
+        ):
+            source = model_file(
+                f"def forward(self, x): return torch.nn.functional.{body}",
+                "(torch.ones(2, 6, 8),)",
+                after="def get_dynamic_shapes(): return ({1: torch.export.Dim('n', max=16)},)",
+            )
+            self.assert_raised(source, 5, word, "give a larger min")
+
     def test_operator_without_out_variant(self) -> None:
         source = model_file(
             "def forward(self, x): return torch.ops.no_out.twice(x, 2)",
