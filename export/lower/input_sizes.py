@@ -19,13 +19,15 @@ from export.user.model_file import Method
 
 # The sizes of an example that torch.export fixes, since tensors of such sizes behave in another way, as in broadcasts.
 _FIXED_SIZES = (0, 1)
+# torch.export assumes that sizes are at least 2. Most programs are right for 1, too.
+_LEAST_OF_EXPORT = 2
 
 
 def check(method: Method, exported: ExportedProgram) -> None:
-    """Checks that the sizes of the inputs of a method have upper bounds.
+    """Checks that the sizes of the inputs of a method have upper bounds, and that the samples have such sizes.
 
     Raises:
-        InputError: a size has no upper bound. The error has a finding for each.
+        InputError: a size has no upper bound, or a sample has another size. The error has a finding for each.
     """
     findings = [
         Finding(
@@ -41,8 +43,32 @@ def check(method: Method, exported: ExportedProgram) -> None:
         for dim, size in enumerate(value.shape if isinstance(value, torch.Tensor) else ())
         if _bounds(size)[1] is int_oo
     ]
+    findings = findings or list(_samples_beyond(method, exported))
     if findings:
         raise InputError(findings)
+
+
+def _samples_beyond(method: Method, exported: ExportedProgram) -> Iterator[Finding]:
+    """Yields a finding for each size of a sample that the program does not have."""
+    if recurrent.has_layers(exported):
+        return  # As in `narrowed`.
+    values = list(_inputs(exported))
+    for index, given in enumerate(method.samples):
+        for (name, value), leaf in zip(values, given.flatten()[0], strict=False):
+            if not (isinstance(value, torch.Tensor) and isinstance(leaf, torch.Tensor)):
+                continue
+            for dim, (size, has) in enumerate(zip(value.shape, leaf.shape, strict=True)):
+                least, most = _bounds(size)
+                if has > most or has < least > _LEAST_OF_EXPORT:
+                    yield Finding(
+                        method.at,
+                        f"sample {index} of {method.name}() has the size {has} in dimension {dim} of the input {name},"
+                        f" and the program has {f'the size {most}' if least == most else f'{least} to {most}'}",
+                        "get_dynamic_shapes() gives other bounds; or torch.export has narrowed the size, as for"
+                        " `if x.shape[1] > 4:`.",
+                        "give bounds that all samples fit, or leave out the sample.",
+                        id="wrong-return-value",
+                    )
 
 
 def narrowed(method: Method, exported: ExportedProgram) -> Iterator[Finding]:

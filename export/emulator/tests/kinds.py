@@ -31,6 +31,16 @@ def get_sample_inputs():
     torch.manual_seed(1)
     return [{samples}]
 """
+_DYNAMIC_TEMPLATE = _TEMPLATE.replace("({example})", "next(_inputs())").replace("[{samples}]", "list(_inputs())") + """
+
+def _inputs():
+    for n in (6, 5, 13):
+        yield ({example})
+
+
+def get_dynamic_shapes():
+    return ({dynamic})
+"""
 _LAST = ".to(memory_format=torch.channels_last)"
 
 
@@ -42,16 +52,21 @@ class Kind:
         forward: the lines of forward(), whose inputs are x0, x1...
         inputs: Python expressions of the inputs.
         init: the lines of the constructor.
+        dynamic: for each input, the dimension with the size `n` or a multiple, if there is one. The runs have different
+            sizes.
     """
 
     forward: str
     inputs: tuple[str, ...]
     init: str = "pass"
+    dynamic: tuple[int | None, ...] = ()
 
     def source(self) -> str:
         """Returns the text of the model file. The module runs three times."""
         example = "".join(f"{one}, " for one in self.inputs)
-        return _TEMPLATE.format(
+        hint = "torch.export.Dim.AUTO(min=2, max=30)"
+        return (_DYNAMIC_TEMPLATE if self.dynamic else _TEMPLATE).format(
+            dynamic="".join("None, " if dim is None else f"{{{dim}: {hint}}}, " for dim in self.dynamic),
             init=textwrap.indent(textwrap.dedent(self.init).strip(), " " * 8),
             forward=textwrap.indent(textwrap.dedent(self.forward).strip(), " " * 8),
             takes=", ".join(f"x{index}" for index in range(len(self.inputs))),
@@ -649,7 +664,89 @@ def _by_columns() -> dict[str, Kind]:
     }
 
 
+def _sizes() -> dict[str, Kind]:
+    """Modules whose lines depend on a size that changes from run to run."""
+    bodies = {
+        "a step": "return x0[:, ::2] + 1",
+        "neighbors": "return x0[:, 1:] - x0[:, :-1]",
+        "a half": "n = x0.shape[1] // 2\nreturn torch.cat([x0[:, n:], x0[:, :n]], 1)",
+        "at most four": "return x0[:, : min(x0.shape[1], 4)] * 2",
+        "at least nine": "return F.pad(x0, (0, 0, 0, max(x0.shape[1], 9) - x0.shape[1]))",
+        "a multiple of four": "x = F.pad(x0, (0, 0, 0, -x0.shape[1] % 4))\nreturn x.reshape(2, -1, 4, 8).sum(2)",
+        "positions": "return x0 * torch.arange(x0.shape[1] - 1, -1, -1).view(1, -1, 1) / x0.shape[1]",
+        "a causal mask": (
+            "n = x0.shape[1]\nmask = torch.ones(n, n, dtype=torch.bool).tril()\n"
+            "return (x0 @ x0.transpose(1, 2)).masked_fill(~mask, float('-inf')).softmax(-1) @ x0"
+        ),
+        "distances": (
+            "p = torch.arange(x0.shape[1])\nd = (p[None] - p[:, None]).abs()\n"
+            "return (x0 @ x0.transpose(1, 2) - d * 0.5).softmax(-1)"
+        ),
+        "rotations": (
+            "a = torch.outer(torch.arange(x0.shape[1]).float(), torch.tensor([1.0, 0.1, 0.01, 0.001]))\n"
+            "x, y = x0[..., ::2], x0[..., 1::2]\n"
+            "return torch.stack([x * a.cos() - y * a.sin(), x * a.sin() + y * a.cos()], -1).flatten(-2)"
+        ),
+        "heads": "x = x0.view(2, -1, 2, 4).transpose(1, 2)\nreturn F.scaled_dot_product_attention(x, x, x, is_causal=True)",
+        "down and up": "x = F.avg_pool1d(x0.transpose(1, 2), 2)\nreturn F.interpolate(x, size=x0.shape[1])",
+        "a smaller size": "return F.interpolate(x0.transpose(1, 2), scale_factor=0.5, mode='linear')",
+        "an adaptive mean": "return F.adaptive_avg_pool1d(x0.transpose(1, 2), 3)",
+        "folds": "return x0.unfold(1, 2, 2).sum(-1), F.unfold(x0.unsqueeze(1), (2, 2))",
+        "a roll": "return x0.roll(x0.shape[1] // 2, 1), x0.flip(1)",
+        "chunks": "x, y = x0.chunk(2, 1)\nreturn torch.cat([y, x], 1), x.sum(1)",
+        "sums so far": "return x0.cumsum(1) / torch.arange(1, x0.shape[1] + 1).view(1, -1, 1)",
+        "the upper half": "return x0.topk(x0.shape[1] // 2, 1).values, x0.sort(1).values",
+        "products of spectra": (
+            "n = x0.shape[1]\nx = torch.fft.rfft(x0, dim=1, n=2 * n)\n"
+            "return torch.fft.irfft(x * x, n=2 * n, dim=1)[:, :n], torch.fft.rfft(x0, dim=1).abs()"
+        ),
+        "new tensors": "x = x0.new_zeros(2, x0.shape[1], 4)\ny = torch.empty_like(x0).fill_(2)\nreturn torch.cat([x, y], -1)",
+        "writes to parts": "x = x0.clone()\nx[:, 1:] += x0[:, :-1]\nx[:, -1] = 0\nreturn x",
+    }
+    kinds = {f"sizes: {name}": Kind(body, ("torch.randn(2, n, 8)",), dynamic=(1,)) for name, body in bodies.items()}
+    layers = {
+        "a convolution": "nn.Conv1d(8, 4, 3, stride=2, padding=1)",
+        "a causal convolution": "nn.Sequential(nn.ConstantPad1d((4, 0), 0), nn.Conv1d(8, 4, 3, dilation=2), nn.ReLU())",
+        "a transposed convolution": "nn.ConvTranspose1d(8, 4, 4, stride=2, padding=1)",
+        "norms": "nn.Sequential(nn.BatchNorm1d(8), nn.GroupNorm(2, 8), nn.GELU(), nn.AdaptiveAvgPool1d(1))",
+    }
+    for name, layer in layers.items():
+        forward = "return self.layer(x0.transpose(1, 2))"
+        kinds[f"sizes: {name}"] = Kind(forward, ("torch.randn(2, n, 8)",), f"self.layer = {layer}", dynamic=(1,))
+    encoder = "nn.TransformerEncoderLayer(8, 2, 16, batch_first=True)"
+    return kinds | {
+        "sizes: an encoder": Kind(
+            "return self.layer(x0)", ("torch.randn(2, n, 8)",), f"self.layer = {encoder}", dynamic=(1,)
+        ),
+        "sizes: lengths": Kind(
+            "mask = torch.arange(x0.shape[1])[None] < x1[:, None]\n"
+            "return (x0 * mask[..., None]).sum(1) / x1[:, None], x0[torch.arange(2), x1 - 1]",
+            ("torch.randn(2, n, 8)", "torch.tensor([n, 3])"),
+            dynamic=(1, None),
+        ),
+        "sizes: images": Kind(
+            "x = F.max_pool2d(self.layer(x0), 2)\nreturn torch.cat([F.interpolate(x, size=x0.shape[2:]), x0], 1)",
+            ("torch.randn(1, 3, 2 * n, 8)",),
+            "self.layer = nn.Conv2d(3, 4, 3, padding=1)",
+            dynamic=(2,),
+        ),
+        "sizes: a batch": Kind(
+            "return self.layer(x0.mean((2, 3))).squeeze(1)",
+            ("torch.randn(n, 3, 4, 4)",),
+            "self.layer = nn.Linear(3, 1)",
+            dynamic=(0,),
+        ),
+        "sizes: a cache": Kind(
+            "n = x0.shape[1]\nself.cache[:, :n] = x0\nreturn self.cache.sum(1)",
+            ("torch.randn(2, n, 8)",),
+            'self.register_buffer("cache", torch.zeros(2, 30, 8))',
+            dynamic=(1,),
+        ),
+    }
+
+
 KINDS = {
+    **_sizes(),
     **_views_of_channels_last(),
     **_one_channel_or_pixel(),
     **_layers_of_permuted(),

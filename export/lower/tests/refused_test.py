@@ -543,6 +543,16 @@ class ErrorTest(ErrorCase):
             source += f"\ndef get_dynamic_shapes(): return {{'x': {{0: {dim}}}}}\n"
             self.assert_error(source, "unbounded-size model.py:5:1")
 
+    def test_samples_of_other_sizes(self) -> None:
+        for dim, size in (("Dim('n', max=9)", 12), ("Dim.AUTO(max=9)", 10), ("Dim('n', min=4, max=9)", 3)):
+            source = model_file(
+                "def forward(self, x): return x * 2",
+                "(torch.ones(6, 2),)",
+                after=f"def get_dynamic_shapes(): return {{'x': {{0: torch.export.{dim}}}}}",
+            )
+            source += f"\ndef get_sample_inputs(): return [(torch.ones(5, 2),), (torch.ones({size}, 2),)]\n"
+            self.assert_error(source, "wrong-return-value model.py:5:1")
+
     def test_narrowed_sizes(self) -> None:
         for body, size in (
             ("x / math.sqrt(x.shape[0])", 3),
