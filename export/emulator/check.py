@@ -233,15 +233,15 @@ class _Check:
             runs.append(run)
             try:
                 outputs: dict[_Place, Any] = dict(enumerate(machine.run(run.inputs)))
-            except Fault:
-                raise
             except Exception as error:
                 if run.least is not None:
                     break  # An error in place of a wrong result.
-                if run.is_resized:
-                    found = f"the program fails for {run.kind}: {first_lines(text_of(error))}"
-                    raise self._wrong(found, (), is_resized=True) from error
-                raise
+                if not run.is_resized:
+                    raise
+                is_fault = isinstance(error, Fault)
+                found = error.found if is_fault else f"the program fails: {first_lines(text_of(error))}"
+                nodes = error.step.nodes if is_fault and error.step else ()
+                raise self._wrong(f"{found}, for {run.kind}", nodes, is_resized=True) from error
             outputs |= {name: buffer for name, buffer in machine.buffers().items() if name in run.state}
             for place, actual in outputs.items():
                 self._compare(machine, loaded, runs, place, actual)
@@ -289,7 +289,7 @@ class _Check:
             actual = torch.tensor(actual, dtype=expected.dtype)
         if self.subject.quantized is None and not _is_quantized(loaded.code):
             difference = tolerance.difference(expected, actual)
-        elif runs[-1].is_drawn:
+        elif runs[-1].is_drawn and actual.shape == expected.shape:
             return  # The ranges of the quantization are those of the samples.
         else:
             difference = tolerance.noise(expected, actual, _LEAST_SNR_OF_QUANTIZED)
