@@ -213,6 +213,11 @@ class CheckTest(case.TestCase):
             source = _DYNAMIC.format(condition=condition, size="Dim.AUTO(max=20)")
             self.assert_refused(functools.partial(self.export, source, "default"), expected)
 
+    def test_sizes_of_a_quantized_module(self) -> None:
+        source = _DYNAMIC.format(condition="True", size="Dim.AUTO(max=20)").replace("arange(6.0)", "ones(6, 4)")
+        source = source.replace("x * 2 + x.shape[0]", "(x @ torch.ones(4, 4))[: int(x.shape[0] * 0.5)]")
+        self.assert_refused(lambda: self.export(source, quantize="xnnpack_int8"), "wrong-program model.py:11:1")
+
     def test_sizes_that_the_module_refuses(self) -> None:
         source = _DYNAMIC.format(condition="x.reshape(2, -1) is not None", size="Dim.AUTO(max=20)")
         (checked,) = self.export(source, "default").checked.values()
