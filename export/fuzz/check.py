@@ -237,6 +237,7 @@ class Check:
         Raises:
             FailedError: the program cannot be made, or its results are wrong.
             MissingOperatorsError: the program without passes has operators without kernels.
+            RefusedError: the program without passes cannot be made, for a known reason.
         """
         try:
             with self._counts.timed("kernels"), unguarded():
@@ -246,6 +247,8 @@ class Check:
                 raise
             on, wrong = _class_of(error), str(error)
         except Exception as error:
+            if not names and any(text in str(error) for text in _REFUSALS):
+                raise _refusal("ExecuTorch", error) from error
             on, wrong = _class_of(error), _said(error)
         if wrong:
             raise FailedError(Failure(names, "kernels", on, wrong, self._path.read_text()))
