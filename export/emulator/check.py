@@ -242,9 +242,10 @@ class _Check:
                     break  # An error in place of a wrong result.
                 if not run.is_resized:
                     raise
-                is_fault = isinstance(error, Fault)
-                found = error.found if is_fault else f"the program fails: {first_lines(text_of(error))}"
-                nodes = error.step.nodes if is_fault and error.step else ()
+                found = f"the program fails: {first_lines(text_of(error))}"
+                nodes: Sequence[Node] = ()
+                if isinstance(error, Fault):
+                    found, nodes = error.found, error.step.nodes if error.step else ()
                 raise self._wrong(f"{found}, for {run.kind}", nodes, is_resized=True) from error
             outputs |= {name: buffer for name, buffer in machine.buffers().items() if name in run.state}
             for place, actual in outputs.items():

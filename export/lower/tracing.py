@@ -50,8 +50,8 @@ _HINTS = (
     (
         _OPEN_SIZES,
         "get_dynamic_shapes() asks for more freedom than the model's code leaves, or does not match its inputs.",
-        "follow the suggested fixes above, if there are some; give a larger min, where only small sizes differ; or use"
-        " torch.export.Dim.AUTO(max=...), with which torch.export narrows the sizes, and the export tries some of them.",
+        "follow the suggested fixes above, if there are some; give a larger min, where only small sizes differ; or"
+        " use torch.export.Dim.AUTO(max=...), with which torch.export narrows the sizes, and the export tries some.",
     ),
     (
         re.compile(r"fake tensor in the exported program constant|functorch tensor|doesn't have storage"),

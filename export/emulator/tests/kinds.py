@@ -31,7 +31,9 @@ def get_sample_inputs():
     torch.manual_seed(1)
     return [{samples}]
 """
-_DYNAMIC_TEMPLATE = _TEMPLATE.replace("({example})", "next(_inputs())").replace("[{samples}]", "list(_inputs())") + """
+_DYNAMIC_TEMPLATE = (
+    _TEMPLATE.replace("({example})", "next(_inputs())").replace("[{samples}]", "list(_inputs())")
+    + """
 
 def _inputs():
     for n in (6, 5, 13):
@@ -41,6 +43,7 @@ def _inputs():
 def get_dynamic_shapes():
     return ({dynamic})
 """
+)
 _LAST = ".to(memory_format=torch.channels_last)"
 
 
@@ -687,7 +690,9 @@ def _sizes() -> dict[str, Kind]:
             "x, y = x0[..., ::2], x0[..., 1::2]\n"
             "return torch.stack([x * a.cos() - y * a.sin(), x * a.sin() + y * a.cos()], -1).flatten(-2)"
         ),
-        "heads": "x = x0.view(2, -1, 2, 4).transpose(1, 2)\nreturn F.scaled_dot_product_attention(x, x, x, is_causal=True)",
+        "heads": (
+            "x = x0.view(2, -1, 2, 4).transpose(1, 2)\nreturn F.scaled_dot_product_attention(x, x, x, is_causal=True)"
+        ),
         "down and up": "x = F.avg_pool1d(x0.transpose(1, 2), 2)\nreturn F.interpolate(x, size=x0.shape[1])",
         "a smaller size": "return F.interpolate(x0.transpose(1, 2), scale_factor=0.5, mode='linear')",
         "an adaptive mean": "return F.adaptive_avg_pool1d(x0.transpose(1, 2), 3)",
@@ -700,7 +705,9 @@ def _sizes() -> dict[str, Kind]:
             "n = x0.shape[1]\nx = torch.fft.rfft(x0, dim=1, n=2 * n)\n"
             "return torch.fft.irfft(x * x, n=2 * n, dim=1)[:, :n], torch.fft.rfft(x0, dim=1).abs()"
         ),
-        "new tensors": "x = x0.new_zeros(2, x0.shape[1], 4)\ny = torch.empty_like(x0).fill_(2)\nreturn torch.cat([x, y], -1)",
+        "new tensors": (
+            "x = x0.new_zeros(2, x0.shape[1], 4)\ny = torch.empty_like(x0).fill_(2)\nreturn torch.cat([x, y], -1)"
+        ),
         "writes to parts": "x = x0.clone()\nx[:, 1:] += x0[:, :-1]\nx[:, -1] = 0\nreturn x",
     }
     kinds = {f"sizes: {name}": Kind(body, ("torch.randn(2, n, 8)",), dynamic=(1,)) for name, body in bodies.items()}

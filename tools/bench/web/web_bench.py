@@ -30,7 +30,7 @@ _MODELS = {
     "mobilenet_v2_int8": ("MobileNetV2 1.0, 224, int8", models.mobilenet_v2),
     "bert_layer_int8": ("a layer of BERT, 64 tokens, int8", models.bert_layer),
 }
-# The least signal-to-noise ratio of the outputs, in decibels. With random weights, each layer amplifies the noise of the
+# The least signal-to-noise ratio of the outputs, in decibels. With random weights, each layer amplifies the noise of a
 # quantization.
 _MIN_SNR = 80
 _MIN_SNR_INT8 = 3
