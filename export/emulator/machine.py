@@ -287,7 +287,13 @@ class Machine:
             if not is_contiguous(held):
                 raise self._fault("a loop copies tensors that are not contiguous")
         before = [self._read(step.target, "the results of earlier iterations")[:index]] if index else []
-        # The runtime grows the tensor by one element per iteration.
+        # The runtime grows the tensor by one element per iteration, unless the tensor has as many from the plan or from
+        # the last run. Then the other sizes must be those of the result.
+        if not index and target.sizes[0] and target.sizes[1:] != tuple(source.shape):
+            raise self._fault(
+                f"a loop gives results of the sizes {tuple(source.shape)}, and ExecuTorch's runtime takes only the"
+                f" sizes {target.sizes[1:]} of the plan or of the last run"
+            )
         target.is_static = False
         self._write(target, torch.cat([*before, source[None]]), "the loop")
 

@@ -199,8 +199,8 @@ def draft(spec: Spec) -> Draft:
     if any(re.search(r"\b(cond|map_rows|scan)\(", line) for line in writer.forward):
         quantization = None  # No quantizer takes graphs inside graphs.
     wants_dynamic = pick(False, True) and not (quantization is not None and quantization.is_pt2e)
-    if any(re.search(r"\bscan\(", line) for line in writer.forward):
-        wants_dynamic = False  # In an ExecuTorch program, the state of a scan keeps its largest sizes.
+    if any(re.search(r"\b(map_rows|scan)\(", line) for line in writer.forward):
+        wants_dynamic = False  # In an ExecuTorch program, the state and the results of loops keep their largest sizes.
     special = pick(*_SPECIAL) if quantization is None else ""
     return Draft(
         spec,

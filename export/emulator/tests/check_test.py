@@ -207,11 +207,23 @@ class CheckTest(case.TestCase):
         """torch.export narrows the sizes of hints without a word, and programs do not check lower bounds."""
         for condition, expected in (
             ("x.shape[0] > 4", "narrowed-size model.py:11:1"),
+            # The module refuses the smallest size.
+            ("x[1] is not None and x.shape[0] > 4", "narrowed-size model.py:11:1"),
             ("x.shape[0] % 2 == 0", "wrong-program model.py:11:1"),
             ("int(x.shape[0] * 0.5) == 3", "wrong-program model.py:11:1"),
         ):
             source = _DYNAMIC.format(condition=condition, size="Dim.AUTO(max=20)")
             self.assert_refused(functools.partial(self.export, source, "default"), expected)
+
+    def test_sizes_of_the_results_of_a_loop(self) -> None:
+        """ExecuTorch's runtime ends such a program with an error."""
+        source = _DYNAMIC.format(condition="x.sum() is not None", size="Dim.AUTO(min=2, max=20)")
+        source = source.replace("x * 2 + x.shape[0]", "map_rows(lambda row: row * 2, x)").replace("{0: ", "{1: ")
+        source = source.replace(
+            "import torch\n", "import torch\nfrom torch._higher_order_ops import map as map_rows\n", 1
+        )
+        source = source.replace("arange(6.0)", "ones(2, 6)")
+        self.assert_refused(lambda: self.export(source), "wrong-program model.py:8:1")
 
     def test_sizes_of_a_quantized_module(self) -> None:
         source = _DYNAMIC.format(condition="True", size="Dim.AUTO(max=20)").replace("arange(6.0)", "ones(6, 4)")
