@@ -2,7 +2,7 @@
 #include <cstring>
 
 #include "kernels/convolution/quantized.h"
-#include "kernels/gemm/integer_product.h"
+#include "kernels/convolution/quantized_depthwise_blocks.h"
 #include "kernels/gemm/matmul.h"
 #include "kernels/math/byte_table.h"
 #include "kernels/math/divide_up.h"
@@ -35,18 +35,17 @@ class DepthwiseConvolution {
   }
 
   bool compute(ProductScratch& scratch) {
-    const int64_t weight_bytes = c_.weight_groups() * kGroupVectorBytes;
-    block_bytes_ = kTileRows * kWidening * weight_bytes + kWeightsAt;
-    int64_t blocks = 0;
-    for (int64_t channel = 0; channel < c_.groups; channel = block_from(channel).end()) {
-      ++blocks;
+    const Blocks blocks(c_, rows_, most_parts_);
+    int64_t count = 0;
+    for (int64_t channel = 0; channel < c_.groups; channel = blocks.from(channel).end()) {
+      ++count;
     }
-    factors_ = reinterpret_cast<char*>(scratch.get(blocks * block_bytes_));
-    if (factors_ == nullptr) {
+    char* const all_factors = scratch.get(count * blocks.bytes());
+    if (all_factors == nullptr) {
       return false;
     }
-    for (int64_t channel = 0, i = 0; channel < c_.groups; channel = block_from(channel).end(), ++i) {
-      arrange(block_from(channel), weight_bytes, factors_ + i * block_bytes_);
+    for (int64_t channel = 0, i = 0; channel < c_.groups; channel = blocks.from(channel).end(), ++i) {
+      blocks.arrange(blocks.from(channel), all_factors + i * blocks.bytes());
     }
     std::fill_n(zeros_, simd::kByteLanes, c_.zero_point);
     const int64_t work = rows_ * c_.x.out_size * (c_.groups + simd::kByteLanes) * c_.taps() * kDepthwiseCost;
@@ -54,9 +53,9 @@ class DepthwiseConvolution {
     parallel_for(0, c_.batch * steps, std::max<int64_t>(QuantizedConvolution::kPartProducts / work, 1),
                  [&](int64_t begin, int64_t end) {
                    for (int64_t step = begin; step < end; ++step) {
-                     const char* factors = factors_;
-                     for (int64_t channel = 0; channel < c_.groups; factors += block_bytes_) {
-                       const Block block = block_from(channel);
+                     const char* factors = all_factors;
+                     for (int64_t channel = 0; channel < c_.groups; factors += blocks.bytes()) {
+                       const Block block = blocks.from(channel);
                        compute_rows(step / steps, step % steps * rows_, block, factors);
                        channel = block.end();
                      }
@@ -66,107 +65,19 @@ class DepthwiseConvolution {
   }
 
  private:
-  /// The factors of a block are its scales, its offsets, the first sums of its channels, and its weights.
-  static constexpr int64_t kFactorBytes = simd::kByteLanes * static_cast<int64_t>(sizeof(float));
-  static constexpr int64_t kFirstSumsAt = 2 * kFactorBytes;
-  static constexpr int64_t kWeightsAt = 3 * kFactorBytes;
-  static constexpr int64_t kGroupVectorBytes = simd::kQuadBytes * simd::kByteLanes;
-  /// The size of a weight in a block, in bytes. If products of bytes are products of 16-bit integers, the weights are
-  /// widened once: the even bytes of the groups of a vector, then the odd bytes.
-#if defined(KERNELS_MULTIPLIES_SHORTS)
-  static constexpr int64_t kWidening = 2;
-#else
-  static constexpr int64_t kWidening = 1;
-#endif
-  /// The number of output rows that share the groups of a column. A group has the input rows of both output rows.
-  static constexpr int kTileRows = 2;
+  using Blocks = DepthwiseBlocks;
+  using Block = Blocks::Block;
+  static constexpr int64_t kWeightsAt = Blocks::kWeightsAt;
+  static constexpr int kTileRows = Blocks::kTileRows;
   /// The number of vectors of output pixels that are computed together: for each of kTileRows rows, and for one row.
   static constexpr int kVectorsOfRows = kVectorRegisters >= 32 ? 2 : 1;
   static constexpr int kVectorsOfRow = 2;
-
-  /// Channels that are computed together. They fill a vector, or one of `parts` parts of a vector. The other parts are
-  /// the next pixels.
-  struct Block {
-    int64_t first;
-    int64_t channels;
-    int64_t parts;
-
-    int64_t end() const { return first + channels; }
-  };
-
-  /// The block that contains `channel`. If fewer channels are left than a block has, the block starts at an earlier
-  /// channel.
-  Block block_from(int64_t channel) const {
-    int64_t parts = 1;
-    const auto fits = [&] {
-      const int64_t width = simd::kByteLanes / parts;
-      return width <= c_.groups && width < 2 * (c_.groups - channel);
-    };
-    while (parts < most_parts_ && !fits()) {
-      parts *= 2;
-    }
-    if (simd::kByteLanes / parts > c_.groups) {
-      return {0, c_.groups, 1};
-    }
-    const int64_t width = simd::kByteLanes / parts;
-    return {std::min(channel, c_.groups - width), width, parts};
-  }
 
   /// Whether tiles support the convolution: the kernel has three adjacent columns, and the rows of a column fill at
   /// most three bytes of a group.
   bool has_tiles() const {
     return c_.conversion.type != ScalarType::Float && c_.y.kernel_size < simd::kQuadBytes && c_.y.dilation == 1 &&
            c_.x.kernel_size == 3 && c_.x.dilation == 1 && ((c_.x.stride == 1 && c_.y.stride == 1) || c_.x.stride == 2);
-  }
-
-  /// The position of the factors of a block's channel, in interleaved order.
-  static int64_t position(int64_t channel) {
-    const int64_t lane = channel / 16;
-    return channel % 16 / 4 * simd::kIntLanes + lane * 4 + channel % 4;
-  }
-
-  /// Copies the factors and weights of a block's channels to the order in which the loops read them.
-  void arrange(const Block& block, int64_t weight_bytes, char* target) const {
-    const int64_t channels = block.channels * block.parts;
-    const int64_t groups = c_.weight_groups();
-    std::memset(target, 0, static_cast<size_t>(block_bytes_));
-    float* const scales = reinterpret_cast<float*>(target);
-    float* const offsets = scales + simd::kByteLanes;
-    char* const weights = target + kWeightsAt;
-    for (int64_t i = 0, n = 0; i < channels; i += n) {
-      const int64_t channel = block.first + i % block.channels;
-      // Four consecutive channels are also consecutive in the target.
-      n = i % 4 == 0 && channel % 4 == 0 && i % block.channels + 4 <= block.channels ? 4 : 1;
-      const auto copy = [n](const void* from, void* to, int64_t size) {
-        n == 4 ? std::memcpy(to, from, 4 * size) : std::memcpy(to, from, size);
-      };
-      copy(c_.conversion.scale + channel, scales + position(i), sizeof(float));
-      copy(c_.conversion.offset + channel, offsets + position(i), sizeof(float));
-      const char* const panel = c_.weight + channel / kPanelColumns * groups * kPanelColumns * kPanelDepth;
-      for (int64_t group = 0; group < groups; ++group) {
-        copy(panel + (group * kPanelColumns + channel % kPanelColumns) * kPanelDepth,
-             weights + group * kGroupVectorBytes + position(i) * simd::kQuadBytes, simd::kQuadBytes);
-      }
-    }
-    for (int64_t j = 0; j < 4; ++j) {
-      simd::store(target + kFirstSumsAt + j * simd::kByteLanes,
-                  simd::lacking_sums(weights + j * simd::kByteLanes, kGroupVectorBytes, groups));
-    }
-    if (rows_ > 1) {
-      // The weights of the next output row, for the same input rows: the same bytes, shifted by one byte. The last byte
-      // of each group is 0, and is the first byte of the next group after the shift.
-      //
-      //     output row 0:  w0 w1 w2 0  | w0 w1 w2 0  | ...
-      //     output row 1:  0  w0 w1 w2 | 0  w0 w1 w2 | ...
-      std::memcpy(weights + weight_bytes + 1, weights, static_cast<size_t>(weight_bytes - 1));
-    }
-#if defined(KERNELS_MULTIPLIES_SHORTS)
-    for (int64_t i = kTileRows * weight_bytes - simd::kByteLanes; i >= 0; i -= simd::kByteLanes) {
-      const auto bytes = simd::load_as<simd::Bytes>(weights + i);
-      simd::store(weights + kWidening * i, simd::even_chars(bytes));
-      simd::store(weights + kWidening * i + simd::kByteLanes, simd::odd_chars(bytes));
-    }
-#endif
   }
 
   /// The operands of several rows of output pixels of a block of channels.
@@ -280,6 +191,29 @@ class DepthwiseConvolution {
     return end;
   }
 
+  /// Loads the groups of a column, whose first part is at `first`.
+  template <int kRows, int kStep, int kParts>
+  KERNELS_ALWAYS_INLINE void load_column(const GroupRows& rows, int64_t first, simd::Bytes bits,
+                                         simd::Bytes (&column)[4]) const {
+    // The last row of a group is only read by the next output row, or has weights of 0.
+    constexpr int kMet = simd::kQuadBytes - kTileRows + kRows;
+    simd::Bytes loaded[simd::kQuadBytes];
+#pragma GCC unroll 4
+    for (int i = 0; i < kMet; ++i) {
+      const uint8_t* from[kParts];
+#pragma GCC unroll 4
+      for (int part = 0; part < kParts; ++part) {
+        const int64_t x = first + part * kStep;
+        from[part] = x >= 0 && x < c_.x.in_size ? rows.rows[i] + x * rows.steps[i] : zeros_;
+      }
+      loaded[i] = simd::load_parts(from) ^ bits;
+    }
+    if (kMet < simd::kQuadBytes) {
+      loaded[simd::kQuadBytes - 1] = loaded[0];
+    }
+    simd::interleave(loaded, column);
+  }
+
   template <int kRows, int kVectors, int kStep, int kParts, typename Convert>
   void compute_tile(const Row& row, const GroupRows& rows, int64_t x, const Convert& convert) const {
     constexpr int kKernel = 3;
@@ -291,7 +225,7 @@ class DepthwiseConvolution {
     for (int i = 0; i < kRows * kVectors; ++i) {
 #pragma GCC unroll 4
       for (int j = 0; j < 4; ++j) {
-        sums[i][j] = first_sums(row, j);
+        sums[i][j] = Blocks::first_sums(row.factors, j);
       }
     }
 #pragma GCC unroll 32
@@ -300,31 +234,15 @@ class DepthwiseConvolution {
         continue;
       }
       const int64_t first = x * kStep - c_.x.padding + k;
-      // The last row of a group is only read by the next output row, or has weights of 0.
-      constexpr int kMet = simd::kQuadBytes - kTileRows + kRows;
-      simd::Bytes loaded[simd::kQuadBytes];
-#pragma GCC unroll 4
-      for (int i = 0; i < kMet; ++i) {
-        const uint8_t* from[kParts];
-#pragma GCC unroll 4
-        for (int part = 0; part < kParts; ++part) {
-          const int64_t column = first + part * kStep;
-          from[part] = column >= 0 && column < c_.x.in_size ? rows.rows[i] + column * rows.steps[i] : zeros_;
-        }
-        loaded[i] = simd::load_parts(from) ^ bits;
-      }
-      if (kMet < simd::kQuadBytes) {
-        loaded[simd::kQuadBytes - 1] = loaded[0];
-      }
       simd::Bytes column[4];
-      simd::interleave(loaded, column);
+      load_column<kRows, kStep, kParts>(rows, first, bits, column);
 #pragma GCC unroll 4
       for (int i = 0; i < kVectors; ++i) {
         if (k >= i * kVectorStep && k < i * kVectorStep + kKernel) {
 #pragma GCC unroll 2
           for (int y = 0; y < kRows; ++y) {
-            add_column(column, weights + (y * kKernel + k - i * kVectorStep) * kWidening * kGroupVectorBytes,
-                       sums[y * kVectors + i]);
+            Blocks::add_column(column, weights + (y * kKernel + k - i * kVectorStep) * Blocks::kGroupBytes,
+                               sums[y * kVectors + i]);
           }
         }
       }
@@ -363,10 +281,13 @@ class DepthwiseConvolution {
     const simd::Bytes bits = simd::repeat_quad((c_.bits ^ simd::kFlippedBits) * 0x01010101u);
     const GroupRows outside = {{zeros_, zeros_, zeros_, zeros_}, {}};
     const char* weights = row.factors + kWeightsAt;
-    simd::Ints sums[4] = {first_sums(row, 0), first_sums(row, 1), first_sums(row, 2), first_sums(row, 3)};
+    simd::Ints sums[4];
+    for (int64_t j = 0; j < 4; ++j) {
+      sums[j] = Blocks::first_sums(row.factors, j);
+    }
     for (int64_t tap = 0; tap < c_.y.kernel_size; tap += simd::kQuadBytes) {
       const GroupRows rows = group_rows(row, out_row, tap, c_.y.kernel_size);
-      for (int64_t k = 0; k < c_.x.kernel_size; ++k, weights += kWidening * kGroupVectorBytes) {
+      for (int64_t k = 0; k < c_.x.kernel_size; ++k, weights += Blocks::kGroupBytes) {
         const int64_t x = out_x * c_.x.stride - c_.x.padding + k * c_.x.dilation;
         const GroupRows& met = x >= 0 && x < c_.x.in_size ? rows : outside;
         simd::Bytes loaded[simd::kQuadBytes];
@@ -375,33 +296,10 @@ class DepthwiseConvolution {
         }
         simd::Bytes column[4];
         simd::interleave(loaded, column);
-        add_column(column, weights, sums);
+        Blocks::add_column(column, weights, sums);
       }
     }
     store(row, sums, row.out + out_row * out_row_bytes() + out_x * c_.groups * c_.element_size, convert);
-  }
-
-  /// The first sums of a quarter of a block's channels.
-  KERNELS_ALWAYS_INLINE static simd::Ints first_sums(const Row& row, int64_t quarter) {
-    if constexpr (simd::kMultipliesSignedBytes) {
-      return simd::load_as<simd::Ints>(row.factors + kFirstSumsAt + quarter * simd::kByteLanes);
-    }
-    return simd::Ints{};
-  }
-
-  KERNELS_ALWAYS_INLINE static void add_column(const simd::Bytes (&column)[4], const char* weights,
-                                               simd::Ints (&sums)[4]) {
-#pragma GCC unroll 4
-    for (int j = 0; j < 4; ++j) {
-      const auto of_vector = simd::load_as<simd::Bytes>(weights + j * kWidening * simd::kByteLanes);
-#if defined(KERNELS_MULTIPLIES_SHORTS)
-      const auto odd = simd::load_as<simd::Bytes>(weights + (j * kWidening + 1) * simd::kByteLanes);
-      sums[j] = simd::add_short_products(sums[j], simd::even_bytes(column[j]), of_vector);
-      sums[j] = simd::add_short_products(sums[j], simd::odd_bytes(column[j]), odd);
-#else
-      sums[j] = simd::add_products(sums[j], column[j], of_vector);
-#endif
-    }
   }
 
   template <typename Convert>
@@ -428,7 +326,7 @@ class DepthwiseConvolution {
   static void store_floats(const Row& row, const int32_t* values, char* out) {
     const float* const scales = reinterpret_cast<const float*>(row.factors);
     for (int64_t i = 0; i < row.block.channels; ++i) {
-      const int64_t at = position(i);
+      const int64_t at = Blocks::position(i);
       const float value = static_cast<float>(values[at]) * scales[at] + scales[simd::kByteLanes + at];
       std::memcpy(out + i * static_cast<int64_t>(sizeof(float)), &value, sizeof(value));
     }
@@ -438,8 +336,6 @@ class DepthwiseConvolution {
   /// The number of output rows that are computed together, and the largest number of parts of a vector.
   int64_t rows_ = 1;
   int64_t most_parts_ = 1;
-  char* factors_ = nullptr;
-  int64_t block_bytes_ = 0;
   uint8_t zeros_[simd::kByteLanes];  // zero points of the input
 };
 

@@ -2,40 +2,21 @@
 
 #include <algorithm>
 #include <cstring>
-#include <utility>
 
+#include "kernels/gemm/matmul_plan.h"
 #include "kernels/gemm/packing.h"
 #include "kernels/gemm/panels.h"
 #include "kernels/math/divide_up.h"
 #include "kernels/parallel/grain.h"
 #include "kernels/parallel/parallel_for.h"
-#include "kernels/simd/simd.h"
-#include "kernels/simd/width.h"
 #include "kernels/tensors/convert.h"
 
 namespace rules_executorch::kernels {
 
 namespace {
 
-/// The number of products that are added before their sum is added to a total.
-constexpr int64_t kDepth = 256;
-/// The same for few rows that are loaded, if the second operand is read in place.
-constexpr int64_t kLoadedDepth = 512;
-/// Up to this number of rows, products are computed as sums of rows or as dot products.
-constexpr int64_t kFewRows = 3;
-/// The number of rows of a block that is read in place, of a block that needs memory, and of the smallest block.
-constexpr int64_t kRowsInPlace = 512;
-constexpr int64_t kRowsPacked = 256;
-constexpr int64_t kLeastRows = 8;
-/// The number of bytes of a row of a block of sums in tiles, and in sums of rows; the number of bytes of all rows of
-/// the second operand that are loaded at a time.
-constexpr int64_t kTilesBytes = 4 * kTileBytes;
-constexpr int64_t kRowsBytes = kVectorBytes == 16 ? 2048 : 8192;
-constexpr int64_t kStagedBytes = 8192;
 /// The number of columns whose dot products are computed together.
 constexpr int64_t kDotColumns = 8;
-/// Padding between panels. Panels at the same offset in different pages would map to the same cache sets.
-constexpr int64_t kPanelGap = 64;
 /// The lowest number of multiplications for a part. A product of few rows waits for the second operand, so that
 /// kGrainBytes of this operand suffice.
 constexpr int64_t kPartProducts = kProductsOfAddition * kGrain;
@@ -43,45 +24,6 @@ constexpr int64_t kPartProducts = kProductsOfAddition * kGrain;
 constexpr int64_t kPartBlocks = 4;
 
 }  // namespace
-
-/// The algorithm and the block sizes of a product, and the layout of its scratch memory.
-struct MatrixProduct::Plan {
-  enum Way { kTiles, kRows, kDots };
-
-  Way way;
-  bool loads_a;
-  bool loads_b;
-  bool transposes_b;  // the columns of b are contiguous
-  bool has_totals;
-  bool is_complex;
-  int64_t element_size;
-  int64_t rows;         // of a block of sums
-  int64_t row_bytes;    // bytes of a row of a block of sums, a multiple of kTileBytes
-  int64_t depth;        // depth of the blocks of both operands
-  int64_t staged_rows;  // rows of the second operand, or columns if transposes_b
-
-  Plan(const MatrixProduct& product, int64_t memory);
-
-  int64_t columns() const { return row_bytes / element_size; }
-  int64_t panel_pitch() const { return is_complex ? 2 * kTileBytes : kTileBytes; }
-  int64_t panel_stride() const { return depth * panel_pitch() + kPanelGap; }
-  int64_t packed_size() const { return loads_a ? rows * depth * element_size : 0; }
-  int64_t totals_size() const { return has_totals ? rows * row_bytes : 0; }
-  int64_t staged_size() const {
-    return !loads_b ? 0 : staged_rows * (transposes_b || way == kDots ? depth * element_size : row_bytes);
-  }
-  int64_t panels_size() const { return way == kTiles ? row_bytes / kTileBytes * panel_stride() : 0; }
-  int64_t size() const { return packed_size() + totals_size() + staged_size() + panels_size(); }
-  int64_t count_blocks(const ProductShape& shape) const {
-    return shape.batch * divide_up(shape.m, rows) * divide_up(shape.n, columns());
-  }
-
-  /// Reduces the size of the blocks until there are `count` of them or the blocks are too small.
-  void divide(const ProductShape& shape, int64_t count);
-
- private:
-  void shrink();
-};
 
 /// A block of sums.
 struct MatrixProduct::SumBlock {
@@ -91,54 +33,6 @@ struct MatrixProduct::SumBlock {
   int64_t column;
   int64_t columns;
 };
-
-MatrixProduct::Plan::Plan(const MatrixProduct& product, int64_t memory) {
-  const ProductShape& shape = product.shape_;
-  const ConstMatrices& b = product.b_;
-  const bool has_b = b.data != nullptr;
-  way = shape.m > kFewRows ? kTiles : has_b && b.has_contiguous_columns() && !b.has_contiguous_rows() ? kDots : kRows;
-  is_complex = ::executorch::runtime::isComplexType(product.type());
-  element_size = product.element_size();
-  loads_a = !product.is_in_place(product.a_);
-  transposes_b = way == kTiles && has_b && b.has_contiguous_columns() && !b.has_contiguous_rows();
-  const bool has_type = has_b && b.dtype == product.type();
-  const bool has_layout = has_b && (way == kDots || transposes_b || b.has_contiguous_rows());
-  loads_b = !(has_layout && (has_type || (way != kTiles && product.loops_.rows_of(b.dtype) != nullptr)));
-  has_totals = product.sums_.data == nullptr;
-  const bool loads_few = loads_a && !loads_b;
-  depth = std::min(shape.k, way == kTiles ? kDepth : loads_b ? kBlockSize : loads_few ? kLoadedDepth : shape.k);
-  rows = std::min(shape.m, loads_a || has_totals ? kRowsPacked : kRowsInPlace);
-  const int64_t most_bytes = way == kTiles ? kTilesBytes : loads_b ? kStagedBytes / 4 : kRowsBytes;
-  row_bytes = divide_up(std::min(shape.n * element_size, most_bytes), kTileBytes) * kTileBytes;
-  staged_rows = way == kDots   ? 1
-                : transposes_b ? kVectorBytes / element_size
-                               : std::min(depth, std::max<int64_t>(kStagedBytes / row_bytes, 1));
-  while (size() > memory) {
-    shrink();
-  }
-}
-
-void MatrixProduct::Plan::shrink() {
-  if (staged_rows > 4) {
-    staged_rows = 4;
-  } else if (row_bytes > kTileBytes) {
-    row_bytes = divide_up(row_bytes / kTileBytes, 2) * kTileBytes;
-  } else if (rows > kLeastRows) {
-    rows = divide_up(rows / 2, kLeastRows) * kLeastRows;
-  } else {
-    depth /= 2;
-  }
-}
-
-void MatrixProduct::Plan::divide(const ProductShape& shape, int64_t count) {
-  // Adjacent blocks load the same elements again: with fewer columns, those of the first operand.
-  while (row_bytes > (loads_a ? kTilesBytes : kTileBytes) && count_blocks(shape) < count) {
-    row_bytes = divide_up(row_bytes / kTileBytes, 2) * kTileBytes;
-  }
-  while (rows > 8 * kLeastRows && count_blocks(shape) < count) {
-    rows = divide_up(rows / 2, kLeastRows) * kLeastRows;
-  }
-}
 
 char* ProductScratch::get(int64_t size) {
   if (size <= kStackBytes) {

@@ -80,6 +80,9 @@ class MatrixProduct {
   void compute(ProductScratch& scratch) const;
 
  protected:
+  /// Up to this number of rows, products are computed as sums of rows or as dot products.
+  static constexpr int64_t kFewRows = 3;
+
   MatrixProduct(const ProductLoops& loops, const ProductShape& shape) : loops_(loops), shape_(shape) {}
   ~MatrixProduct() = default;
 

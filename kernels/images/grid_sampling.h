@@ -158,6 +158,62 @@ struct ImageTaps {
   }
 };
 
+/// The images or volumes, a grid of positions in them, and the results. Images are volumes with a depth of 1: the views
+/// `positions` and `target` have the dimensions of volumes.
+template <typename T>
+struct Sampling {
+  const ConstStridedView& source;
+  const ConstStridedView& positions;
+  const StridedView& target;
+  int64_t count;
+  Interpolation interpolation;
+  Axis<T> axes[3];
+
+  static int64_t stride(const StridedShape& shape, int64_t d) { return shape.strides[d] * shape.element_size(); }
+
+  ImageTaps<T> taps_at(const char* position) const {
+    T coordinates[3];
+    load_block(source.dtype, position, stride(positions, 4), CppTypeToScalarType<T>::value, coordinates, count);
+    ImageTaps<T> taps;
+    for (int64_t d = 0; d < count; ++d) {
+      taps.multiply(taps_of(axes[d], interpolation, coordinates[count - 1 - d]));
+    }
+    return taps;
+  }
+
+  /// Computes the results of row `y` of slice `z` of volume `n`.
+  void sample_row(int64_t n, int64_t z, int64_t y) const {
+    const char* const position =
+        positions.data + n * stride(positions, 0) + z * stride(positions, 1) + y * stride(positions, 2);
+    char* const row = target.data + n * stride(target, 0) + z * stride(target, 2) + y * stride(target, 3);
+    // Several positions at a time, so that an image stays in the cache.
+    ImageTaps<T> taps[kPositions];
+    for (int64_t start = 0; start < target.sizes[4]; start += kPositions) {
+      const int64_t length = std::min(kPositions, target.sizes[4] - start);
+      for (int64_t j = 0; j < length; ++j) {
+        taps[j] = taps_at(position + (start + j) * stride(positions, 3));
+      }
+      for (int64_t c = 0; c < target.sizes[1]; ++c) {
+        const char* const from = source.data + n * stride(source, 0) + c * stride(source, 1);
+        char* const to = row + c * stride(target, 1) + start * stride(target, 4);
+        for (int64_t j = 0; j < length; ++j) {
+          store_element(taps[j].interpolate(source.dtype, from), source.dtype, to + j * stride(target, 4));
+        }
+      }
+    }
+  }
+
+  void sample() const {
+    const int64_t rows = target.sizes[2] * target.sizes[3];
+    const int64_t grain = std::max<int64_t>(1, kGrain / std::max<int64_t>(1, 32 * target.sizes[1] * target.sizes[4]));
+    parallel_for(0, target.sizes[0] * rows, grain, [&](int64_t begin, int64_t end) {
+      for (int64_t row = begin; row < end; ++row) {
+        sample_row(row / rows, row % rows / target.sizes[3], row % target.sizes[3]);
+      }
+    });
+  }
+};
+
 }  // namespace grid_sampling
 
 /// Samples images (`count` is 2) or volumes (3) at the positions of a grid, whose coordinates begin with that of the
@@ -193,51 +249,13 @@ Tensor& grid_sampler_out(KernelRuntimeContext& ctx, const Tensor& in, const Tens
     positions = positions.unsqueeze(1);
     target = target.unsqueeze(2);
   }
-  const auto stride = [](const StridedShape& shape, int64_t d) { return shape.strides[d] * shape.element_size(); };
-  const int64_t from_step = stride(source, 1);
-  const int64_t to_step = stride(target, 1);
-  const int64_t to_stride = stride(target, 4);
-  const int64_t rows = target.sizes[2] * target.sizes[3];
-  const int64_t grain = std::max<int64_t>(1, kGrain / std::max<int64_t>(1, 32 * target.sizes[1] * target.sizes[4]));
   ET_SWITCH_FLOAT_TYPES(compute_type(type), ctx, op_name, CTYPE, [&] {
-    Axis<CTYPE> axes[3];
+    Sampling<CTYPE> sampling{source, positions, target, count, static_cast<Interpolation>(interpolation), {}};
     for (int64_t d = 0; d < count; ++d) {
-      axes[d] = {source.sizes[2 + d], stride(source, 2 + d), static_cast<GridPadding>(padding), align_corners,
-                 count == 3};
+      sampling.axes[d] = {source.sizes[2 + d], sampling.stride(source, 2 + d), static_cast<GridPadding>(padding),
+                          align_corners, count == 3};
     }
-    const auto taps_at = [&](const char* position) {
-      CTYPE coordinates[3];
-      load_block(type, position, stride(positions, 4), CppTypeToScalarType<CTYPE>::value, coordinates, count);
-      ImageTaps<CTYPE> taps;
-      for (int64_t d = 0; d < count; ++d) {
-        taps.multiply(taps_of(axes[d], static_cast<Interpolation>(interpolation), coordinates[count - 1 - d]));
-      }
-      return taps;
-    };
-    parallel_for(0, target.sizes[0] * rows, grain, [&](int64_t begin, int64_t end) {
-      for (int64_t row = begin; row < end; ++row) {
-        const int64_t n = row / rows;
-        const int64_t z = row % rows / target.sizes[3];
-        const int64_t y = row % target.sizes[3];
-        // Several positions at a time, so that an image stays in the cache.
-        ImageTaps<CTYPE> taps[kPositions];
-        for (int64_t start = 0; start < target.sizes[4]; start += kPositions) {
-          const int64_t length = std::min(kPositions, target.sizes[4] - start);
-          for (int64_t j = 0; j < length; ++j) {
-            taps[j] = taps_at(positions.data + n * stride(positions, 0) + z * stride(positions, 1) +
-                              y * stride(positions, 2) + (start + j) * stride(positions, 3));
-          }
-          const char* from = source.data + n * stride(source, 0);
-          char* to = target.data + n * stride(target, 0) + z * stride(target, 2) + y * stride(target, 3) +
-                     start * stride(target, 4);
-          for (int64_t c = 0; c < target.sizes[1]; ++c, from += from_step, to += to_step) {
-            for (int64_t j = 0; j < length; ++j) {
-              store_element(taps[j].interpolate(type, from), type, to + j * to_stride);
-            }
-          }
-        }
-      }
-    });
+    sampling.sample();
   });
   return out;
 }

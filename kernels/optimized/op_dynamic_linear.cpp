@@ -38,6 +38,19 @@ bool check_weights(int64_t k, const Tensor& weight, const Tensor& scale, const T
   return true;
 }
 
+/// Quantizes `rows` rows of `k` values each to `bytes`. The rest of a row of `row_stride` bytes is 0.
+void quantize_rows(const RowQuantization& quantization, const Tensor& in, int64_t rows, int64_t k, int64_t row_stride,
+                   RowParameters* parameters, uint8_t* bytes) {
+  const auto* const values = static_cast<const char*>(in.const_data_ptr());
+  const int64_t in_stride = k * in.element_size();
+  parallel_for(0, rows, std::max<int64_t>(kGrain / k, 1), [&](int64_t begin, int64_t end) {
+    for (int64_t i = begin; i < end; ++i) {
+      parameters[i] = quantization(in.scalar_type(), values + i * in_stride, k, bytes + i * row_stride);
+      std::memset(bytes + i * row_stride + k, 0, row_stride - k);
+    }
+  });
+}
+
 }  // namespace
 
 Tensor& dynamic_linear_out(KernelRuntimeContext& ctx, const Tensor& in, const Tensor& weight, const Tensor& scale,
@@ -63,20 +76,13 @@ Tensor& dynamic_linear_out(KernelRuntimeContext& ctx, const Tensor& in, const Te
   ET_KERNEL_CHECK_MSG(ctx, eps > 0, InvalidArgument, out, "the smallest scale is %f, expected a number above 0", eps);
 
   // Resize
-  Tensor::SizesType sizes[kTensorDimensionLimit];
-  std::copy_n(in.sizes().data(), in.dim(), sizes);
-  sizes[in.dim() - 1] = static_cast<Tensor::SizesType>(columns);
-  ET_KERNEL_CHECK(ctx, resize_to(out, {sizes, static_cast<size_t>(in.dim())}), InvalidArgument, out);
+  ET_KERNEL_CHECK(ctx, resize_like_with_last(out, in, columns), InvalidArgument, out);
   ET_KERNEL_CHECK(ctx, dynamic_linear_dim_orders_fit(in, weight, scale, offset, bias, out), InvalidArgument, out);
   if (out.numel() == 0) {
     return out;
   }
 
   // Compute: the rows of bytes first, and the biases as floats.
-  int64_t in_stride = 0;
-  ET_SWITCH_THREE_TYPES(Float, Half, BFloat16, type, ctx, op_name, CTYPE,
-                        [&] { in_stride = k * static_cast<int64_t>(sizeof(CTYPE)); });
-  ET_KERNEL_CHECK(ctx, in_stride > 0, InvalidArgument, out);
   const int64_t rows = out.numel() / columns;
   const int64_t row_stride = divide_up(k, kBytePanelRowMultiple) * kBytePanelRowMultiple;
   const bool converts_bias = bias.has_value() && bias->scalar_type() != ScalarType::Float;
@@ -90,23 +96,18 @@ Tensor& dynamic_linear_out(KernelRuntimeContext& ctx, const Tensor& in, const Te
   if (converts_bias) {
     convert_elements(type, bias->const_data_ptr(), ScalarType::Float, biases, columns);
   }
-  const RowQuantization quantization = {is_symmetric, static_cast<float>(eps)};
-  const auto* const values = static_cast<const char*>(in.const_data_ptr());
-  parallel_for(0, rows, std::max<int64_t>(kGrain / k, 1), [&](int64_t begin, int64_t end) {
-    for (int64_t i = begin; i < end; ++i) {
-      parameters[i] = quantization(type, values + i * in_stride, k, bytes + i * row_stride);
-      std::memset(bytes + i * row_stride + k, 0, row_stride - k);
-    }
-  });
   const int64_t groups = scale.size(1);
-  multiply_quantized_rows({bytes, row_stride, parameters, static_cast<const char*>(weight.const_data_ptr()),
-                           weight.numel() / weight.size(0), weight.scalar_type() == ScalarType::Byte,
-                           scale.const_data_ptr<float>(), offset.const_data_ptr<float>(),
-                           converts_bias      ? biases
-                           : bias.has_value() ? bias->const_data_ptr<float>()
-                                              : nullptr,
-                           static_cast<char*>(out.mutable_data_ptr()), type, rows, columns, groups,
-                           row_stride / groups});
+  ET_SWITCH_THREE_TYPES(Float, Half, BFloat16, type, ctx, op_name, CTYPE, [&] {
+    quantize_rows({is_symmetric, static_cast<float>(eps)}, in, rows, k, row_stride, parameters, bytes);
+    multiply_quantized_rows({bytes, row_stride, parameters, static_cast<const char*>(weight.const_data_ptr()),
+                             weight.numel() / weight.size(0), weight.scalar_type() == ScalarType::Byte,
+                             scale.const_data_ptr<float>(), offset.const_data_ptr<float>(),
+                             converts_bias      ? biases
+                             : bias.has_value() ? bias->const_data_ptr<float>()
+                                                : nullptr,
+                             static_cast<char*>(out.mutable_data_ptr()), type, rows, columns, groups,
+                             row_stride / groups});
+  });
   return out;
 }
 

@@ -1,4 +1,3 @@
-#include <algorithm>
 #include <optional>
 #include <string_view>
 
@@ -52,10 +51,7 @@ Tensor& packed_linear_out(KernelRuntimeContext& ctx, const Tensor& in, const Ten
   ET_KERNEL_CHECK(ctx, find_activation<float>(activation, minimum, maximum, of_floats), InvalidArgument, out);
 
   // Resize
-  Tensor::SizesType sizes[kTensorDimensionLimit];
-  std::copy_n(in.sizes().data(), in.dim(), sizes);
-  sizes[in.dim() - 1] = static_cast<Tensor::SizesType>(out_features);
-  ET_KERNEL_CHECK(ctx, resize_to(out, {sizes, static_cast<size_t>(in.dim())}), InvalidArgument, out);
+  ET_KERNEL_CHECK(ctx, resize_like_with_last(out, in, out_features), InvalidArgument, out);
   ET_KERNEL_CHECK(ctx, packed_linear_dim_orders_fit(in, weight, bias, out), InvalidArgument, out);
   if (out.numel() == 0) {
     return out;

@@ -1,6 +1,7 @@
 #include <algorithm>
 
 #include "kernels/gemm/integer_product.h"
+#include "kernels/math/divide_up.h"
 #include "kernels/optimized/dim_orders.h"
 #include "kernels/parallel/grain.h"
 #include "kernels/parallel/parallel_for.h"
@@ -13,6 +14,20 @@ namespace {
 
 /// The number of rows of a block. The rows stay in a cache while a thread multiplies them by all panels of weights.
 constexpr int64_t kRowBlock = 64;
+
+/// Whether `weight` is packed for `k` input and `columns` output features.
+bool check_char_panels(const Tensor& weight, int64_t k, int64_t columns) {
+  const int64_t panels = divide_up(columns, kPanelColumns);
+  const int64_t groups = divide_up(k, kPanelDepth);
+  ET_CHECK_OR_RETURN_FALSE(weight.scalar_type() == ScalarType::Char && weight.dim() == 4 && weight.size(0) == panels &&
+                               weight.size(1) == groups && weight.size(2) == kPanelColumns &&
+                               weight.size(3) == kPanelDepth,
+                           "weights of %d features and %d scales are not packed as Char of (%d, %d, %d, %d): export "
+                           "the program with the version of the rules that its kernels come from",
+                           static_cast<int>(k), static_cast<int>(columns), static_cast<int>(panels),
+                           static_cast<int>(groups), static_cast<int>(kPanelColumns), static_cast<int>(kPanelDepth));
+  return true;
+}
 
 }  // namespace
 
@@ -27,25 +42,12 @@ Tensor& quantized_linear_out(KernelRuntimeContext& ctx, const Tensor& in, const 
   ET_KERNEL_CHECK(ctx, in.dim() >= 1, InvalidArgument, out);
   const int64_t k = in.sizes()[in.dim() - 1];
   const int64_t columns = scale.numel();
-  const int64_t panels = (columns + kPanelColumns - 1) / kPanelColumns;
-  const int64_t groups = (k + kPanelDepth - 1) / kPanelDepth;
-  ET_KERNEL_CHECK_MSG(ctx,
-                      weight.scalar_type() == ScalarType::Char && weight.dim() == 4 && weight.sizes()[0] == panels &&
-                          weight.sizes()[1] == groups && weight.sizes()[2] == kPanelColumns &&
-                          weight.sizes()[3] == kPanelDepth,
-                      InvalidArgument, out,
-                      "weights of %d features and %d scales are not packed as Char of (%d, %d, %d, %d): export the "
-                      "program with the version of the rules that its kernels come from",
-                      static_cast<int>(k), static_cast<int>(columns), static_cast<int>(panels),
-                      static_cast<int>(groups), static_cast<int>(kPanelColumns), static_cast<int>(kPanelDepth));
+  ET_KERNEL_CHECK(ctx, check_char_panels(weight, k, columns), InvalidArgument, out);
   ET_KERNEL_CHECK(ctx, conversion.init(scale, offset, table, columns, quant_min, quant_max, dtype), InvalidArgument,
                   out);
 
   // Resize
-  Tensor::SizesType sizes[kTensorDimensionLimit];
-  std::copy_n(in.sizes().data(), in.dim(), sizes);
-  sizes[in.dim() - 1] = static_cast<Tensor::SizesType>(columns);
-  ET_KERNEL_CHECK(ctx, resize_to(out, {sizes, static_cast<size_t>(in.dim())}), InvalidArgument, out);
+  ET_KERNEL_CHECK(ctx, resize_like_with_last(out, in, columns), InvalidArgument, out);
   ET_KERNEL_CHECK(ctx, quantized_linear_dim_orders_fit(in, weight, scale, offset, table, out), InvalidArgument, out);
   if (out.numel() == 0) {
     return out;
@@ -53,13 +55,13 @@ Tensor& quantized_linear_out(KernelRuntimeContext& ctx, const Tensor& in, const 
 
   // Compute: each part has several panels and several rows.
   const int64_t rows = out.numel() / columns;
-  const int64_t row_blocks = (rows + kRowBlock - 1) / kRowBlock;
-  const int64_t panel_blocks = (panels + kPanels - 1) / kPanels;
+  const int64_t row_blocks = divide_up(rows, kRowBlock);
+  const int64_t panel_blocks = divide_up(weight.size(0), kPanels);
   const int64_t work = std::min(rows, kRowBlock) * kBlockColumns * std::max<int64_t>(k, 1) / 64;
   const auto* const in_data = static_cast<const char*>(in.const_data_ptr());
   const auto* const panel_data = static_cast<const char*>(weight.const_data_ptr());
   auto* const out_data = static_cast<char*>(out.mutable_data_ptr());
-  const int64_t panel_stride = groups * kPanelColumns * kPanelDepth;
+  const int64_t panel_stride = weight.size(1) * kPanelColumns * kPanelDepth;
   const int64_t out_row_stride = columns * out.element_size();
   parallel_for(0, row_blocks * panel_blocks, grain_of(work, kPanels * panel_stride), [&](int64_t begin, int64_t end) {
     for (int64_t part = begin; part < end; ++part) {

@@ -1,5 +1,3 @@
-#include <algorithm>
-
 #include "kernels/gemm/weight_only_product.h"
 #include "kernels/optimized/dim_orders.h"
 #include "kernels/tensors/convert.h"
@@ -38,10 +36,7 @@ Tensor& weight_only_linear_out(KernelRuntimeContext& ctx, const Tensor& in, cons
   }
 
   // Resize
-  Tensor::SizesType sizes[kTensorDimensionLimit];
-  std::copy_n(in.sizes().data(), in.dim(), sizes);
-  sizes[in.dim() - 1] = static_cast<Tensor::SizesType>(columns);
-  ET_KERNEL_CHECK(ctx, resize_to(out, {sizes, static_cast<size_t>(in.dim())}), InvalidArgument, out);
+  ET_KERNEL_CHECK(ctx, resize_like_with_last(out, in, columns), InvalidArgument, out);
   ET_KERNEL_CHECK(ctx, weight_only_linear_dim_orders_fit(in, weight, scale, bias, out), InvalidArgument, out);
   if (out.numel() == 0) {
     return out;

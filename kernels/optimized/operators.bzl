@@ -15,7 +15,7 @@ OPERATOR_FILES = {
     "op_packed_recurrent": operator_file(["rules_executorch::packed_gru.out", "rules_executorch::packed_lstm.out", "rules_executorch::packed_rnn.out"], ["gemm:float_panels", "optimized:dim_orders", "recurrent", "tensors"]),
     "op_quantized_add": operator_file(["rules_executorch::quantized_add.out"], ["math:vector_math", "math:vectorize", "parallel:grain", "parallel:parallel_for", "quantize:quantization", "tensors", "views"]),
     "op_quantized_convolution": operator_file(["rules_executorch::quantized_convolution.out"], ["convolution:quantized", "gemm:integer_product", "gemm:matmul", "optimized:dim_orders", "tensors"]),
-    "op_quantized_linear": operator_file(["rules_executorch::quantized_linear.out"], ["gemm:integer_product", "optimized:dim_orders", "parallel:grain", "parallel:parallel_for", "tensors"]),
+    "op_quantized_linear": operator_file(["rules_executorch::quantized_linear.out"], ["gemm:integer_product", "math:divide_up", "optimized:dim_orders", "parallel:grain", "parallel:parallel_for", "tensors"]),
     "op_quantized_lookup": operator_file(["rules_executorch::quantized_lookup.out"], ["math:byte_table", "optimized:dim_orders", "parallel:grain", "parallel:parallel_for", "tensors"]),
     "op_rms_norm": operator_file(["rules_executorch::rms_norm.out"], ["math:vectorize", "optimized:dim_orders", "parallel:grain", "parallel:parallel_for", "tensors", "tensors:convert"]),
     "op_scaled_dot_product_attention": operator_file(["rules_executorch::scaled_dot_product_attention.out"], ["attention", "attention:heads", "optimized:dim_orders", "tensors", "views"]),

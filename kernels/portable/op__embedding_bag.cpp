@@ -140,6 +140,28 @@ void compute_bag(const Bags& bags, int64_t bag, int64_t size, const StridedView&
   }
 }
 
+/// Computes all bags. `bag_of_index` is written if it has elements.
+template <typename T>
+void compute_bags(const Bags& bags, Tensor& out, Tensor& bag_of_index, Tensor& bag_size, Tensor& max_rows) {
+  const StridedView target(out);
+  const bool has_max_rows = bags.mode == kBagMax;
+  const int64_t indices_of_bag = bags.indices.numel() / std::max<int64_t>(1, bags.count) + 1;
+  const int64_t cost = std::max<int64_t>(1, bags.weight.size(1) * indices_of_bag);
+  parallel_for(0, bags.count, std::max<int64_t>(1, kGrain / cost), [&](int64_t begin, int64_t end) {
+    for (int64_t bag = begin; bag < end; ++bag) {
+      const int64_t size = bags.mode == kBagSum ? 0 : bags.size(bag);
+      compute_bag<T>(bags, bag, size, target, has_max_rows ? &max_rows : nullptr);
+      set_whole_number(bag_size, bag, size);
+      if (!has_max_rows) {
+        set_whole_number(max_rows, bag, size);
+      }
+      for (int64_t i = bags.begin(bag); bag_of_index.numel() > 0 && i < bags.end(bag); ++i) {
+        set_whole_number(bag_of_index, i, bag);
+      }
+    }
+  });
+}
+
 }  // namespace
 
 /// The second to the fourth result are for gradients: the bag of each index, empty for plain sums; the size of each
@@ -192,23 +214,8 @@ std::tuple<Tensor&, Tensor&, Tensor&, Tensor&> _embedding_bag_out(KernelRuntimeC
   ET_KERNEL_CHECK(ctx, resize_to(max_rows, {sizes, size_t{mode == kBagMax ? 2u : 1u}}), InvalidArgument, results);
 
   // Compute
-  const StridedView target(out);
-  const int64_t cost = std::max<int64_t>(1, weight.size(1) * (indices.numel() / std::max<int64_t>(1, count) + 1));
-  ET_SWITCH_FLOAT_TYPES(compute_type(type), ctx, op_name, CTYPE, [&] {
-    parallel_for(0, count, std::max<int64_t>(1, kGrain / cost), [&](int64_t begin, int64_t end) {
-      for (int64_t bag = begin; bag < end; ++bag) {
-        const int64_t size = mode == kBagSum ? 0 : bags.size(bag);
-        compute_bag<CTYPE>(bags, bag, size, target, mode == kBagMax ? &max_rows : nullptr);
-        set_whole_number(bag_size, bag, size);
-        if (mode != kBagMax) {
-          set_whole_number(max_rows, bag, size);
-        }
-        for (int64_t i = bags.begin(bag); !is_plain_sum && i < bags.end(bag); ++i) {
-          set_whole_number(bag_of_index, i, bag);
-        }
-      }
-    });
-  });
+  ET_SWITCH_FLOAT_TYPES(compute_type(type), ctx, op_name, CTYPE,
+                        [&] { compute_bags<CTYPE>(bags, out, bag_of_index, bag_size, max_rows); });
   return results;
 }
 

@@ -43,6 +43,13 @@ struct LuFactors {
   }
 };
 
+/// Whether right sides are vectors: one vector, or a batch of the shape of the matrices without their last dimension.
+bool are_vectors(const Tensor& right_side, const Tensor& matrices) {
+  const auto sizes = right_side.sizes();
+  return right_side.dim() == 1 ||
+         (right_side.dim() + 1 == matrices.dim() && std::equal(sizes.begin(), sizes.end(), matrices.sizes().begin()));
+}
+
 /// Whether a tensor has, for each of the square matrices `factors`, row numbers from 1 on, as `factor_lu` writes them.
 bool are_pivots(const Tensor& pivots, const Tensor& factors) {
   ET_LOG_AND_RETURN_IF_FALSE(pivots.scalar_type() == ScalarType::Int && pivots.dim() == factors.dim() - 1);
@@ -147,14 +154,7 @@ std::tuple<Tensor&, Tensor&, Tensor&, Tensor&> linalg_solve_ex_out(KernelRuntime
   ET_KERNEL_CHECK(ctx, info.scalar_type() == ScalarType::Int, InvalidArgument, results);
   const ConstStridedView source(in);
   const int64_t n = in.size(in.dim() - 1);
-  // A batch of vectors has the shape of the matrices without their last dimension.
-  bool has_vectors = right_side.dim() == 1;
-  if (right_side.dim() + 1 == in.dim()) {
-    has_vectors = true;
-    for (int64_t d = 0; d < right_side.dim(); ++d) {
-      has_vectors &= right_side.size(d) == in.size(d);
-    }
-  }
+  const bool has_vectors = are_vectors(right_side, in);
   ET_KERNEL_CHECK(ctx, left || !has_vectors, InvalidArgument, results);
   ConstStridedView given(right_side);
   if (has_vectors) {

@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <cstring>
+#include <numeric>
 #include <optional>
 #include <tuple>
 
@@ -99,92 +100,112 @@ void copy_item(const ConstStridedView& in, std::optional<int64_t> dim, int64_t f
   }
 }
 
+/// The items of `view` along `dim`, or its elements, as the first dimension.
+ConstStridedView with_items_first(const ConstStridedView& view, std::optional<int64_t> dim) {
+  if (!dim.has_value()) {
+    return view;
+  }
+  int64_t dims[kTensorDimensionLimit] = {*dim};
+  for (int64_t d = 0, to = 1; d < view.rank; ++d) {
+    if (d != *dim) {
+      dims[to++] = d;
+    }
+  }
+  return view.permute(dims);
+}
+
+/// Writes the numbers of `n` items in the order of their keys. Items of one key are sorted by digits in `ranked`, which
+/// has room for 2 * n. Without `ranked`, items are compared.
 template <typename Key>
-void find_unique(KernelRuntimeContext& ctx, const Tensor& in, const UniqueCall& call, Tensor& out, Tensor& inverse,
-                 Tensor& counts) {
-  const ConstStridedView view(in);
-  const std::optional<int64_t> dim = call.dim;
-  const int64_t n = dim.has_value() ? view.sizes[*dim] : in.numel();
-
-  // The order of the items, after their keys. One element at a time is sorted by digits.
-  const auto numel = static_cast<size_t>(in.numel());
-  const bool is_ranked = !call.is_consecutive && in.numel() == n;
-  const size_t size_of_ranked = is_ranked ? 2 * static_cast<size_t>(n) * sizeof(Ranked<Key>) : 0;
-  const size_t size_of_keys = numel * sizeof(Key);
-  const auto memory = ctx.allocate_temp(size_of_ranked + size_of_keys + static_cast<size_t>(n) * sizeof(uint32_t),
-                                        alignof(Ranked<Key>));
-  ET_KERNEL_CHECK(ctx, memory.ok(), MemoryAllocationFailed, );
-  auto* const ranked = static_cast<Ranked<Key>*>(*memory);
-  auto* const keys = reinterpret_cast<Key*>(static_cast<char*>(*memory) + size_of_ranked);
-  auto* const order = reinterpret_cast<uint32_t*>(static_cast<char*>(*memory) + size_of_ranked + size_of_keys);
-  ConstStridedView items = view;
-  if (dim.has_value()) {
-    int64_t dims[kTensorDimensionLimit] = {*dim};
-    for (int64_t d = 0, to = 1; d < view.rank; ++d) {
-      if (d != *dim) {
-        dims[to++] = d;
-      }
-    }
-    items = view.permute(dims);
+void sort_items(const KeyedItems<Key>& items, int64_t n, Ranked<Key>* ranked, uint32_t* order) {
+  if (ranked == nullptr) {
+    std::sort(order, order + n, [&](uint32_t a, uint32_t b) { return items.is_before(a, b); });
+    return;
   }
-  write_keys(items, keys);
-  const KeyedItems<Key> keyed{keys, n == 0 ? 0 : in.numel() / n, isFloatingType(view.dtype)};
   for (int64_t i = 0; i < n; ++i) {
-    order[i] = static_cast<uint32_t>(i);
+    ranked[i] = {items.keys[i], static_cast<uint32_t>(i)};
   }
-  if (is_ranked) {
-    for (int64_t i = 0; i < n; ++i) {
-      ranked[i] = {keys[i], static_cast<uint32_t>(i)};
-    }
-    const Ranked<Key>* const sorted = sort_ranked(ranked, ranked + n, n);
-    for (int64_t i = 0; i < n; ++i) {
-      order[i] = sorted[i].index;
-    }
-  } else if (!call.is_consecutive) {
-    std::sort(order, order + n, [&](uint32_t a, uint32_t b) { return keyed.is_before(a, b); });
-  }
-
-  // Resize
-  int64_t groups = 0;
+  const Ranked<Key>* const sorted = sort_ranked(ranked, ranked + n, n);
   for (int64_t i = 0; i < n; ++i) {
-    groups += i == 0 || !keyed.are_equal(order[i - 1], order[i]) ? 1 : 0;
+    order[i] = sorted[i].index;
   }
-  int64_t sizes[kTensorDimensionLimit] = {groups};
-  if (dim.has_value()) {
-    std::copy_n(view.sizes, view.rank, sizes);
-    sizes[*dim] = groups;
-  }
-  const ArrayRef<int64_t> size(sizes, static_cast<size_t>(dim.has_value() ? view.rank : 1));
-  ET_KERNEL_CHECK(ctx, resize_to_size(out, size), InvalidArgument, );
-  ET_KERNEL_CHECK(ctx,
-                  !call.returns_inverse ? resize_to_nothing(inverse)
-                  : dim.has_value()     ? resize_to_size(inverse, {&n, 1})
-                                        : resize_like(inverse, in),
-                  InvalidArgument, );
-  ET_KERNEL_CHECK(ctx, !call.returns_counts ? resize_to_nothing(counts) : resize_to_size(counts, {&groups, 1}),
-                  InvalidArgument, );
+}
 
-  // Compute
-  const StridedView out_view(out);
-  const StridedView inverse_view(inverse);
-  auto* const groups_of_items = reinterpret_cast<int64_t*>(inverse_view.data);
-  auto* const counts_of_groups = counts.mutable_data_ptr<int64_t>();
-  int64_t group = -1;
-  for (int64_t i = 0; i < n; ++i) {
-    if (i == 0 || !keyed.are_equal(order[i - 1], order[i])) {
-      ++group;
-      copy_item(view, dim, order[i], out_view, group);
+/// The tensors that the operators return.
+struct UniqueResults {
+  Tensor& out;
+  Tensor& inverse;
+  Tensor& counts;
+};
+
+/// Resizes the results for `n` items, of which `unique` differ.
+bool resize_results(const Tensor& in, const UniqueCall& call, int64_t n, int64_t unique, const UniqueResults& results) {
+  int64_t sizes[kTensorDimensionLimit] = {unique};
+  if (call.dim.has_value()) {
+    std::copy_n(in.sizes().begin(), in.dim(), sizes);
+    sizes[*call.dim] = unique;
+  }
+  const bool is_resized = !call.returns_inverse ? resize_to_nothing(results.inverse)
+                                                : (call.dim.has_value() ? resize_to_size(results.inverse, {&n, 1})
+                                                                        : resize_like(results.inverse, in));
+  return resize_to_size(results.out, {sizes, static_cast<size_t>(call.dim.has_value() ? in.dim() : 1)}) && is_resized &&
+         (call.returns_counts ? resize_to_size(results.counts, {&unique, 1}) : resize_to_nothing(results.counts));
+}
+
+/// Writes the first of equal items, the numbers and the counts. `order` has the items' numbers, those of equal items
+/// one after another.
+template <typename Key>
+void write_results(const ConstStridedView& in, const UniqueCall& call, const KeyedItems<Key>& items,
+                   ArrayRef<uint32_t> order, const UniqueResults& results) {
+  const StridedView out(results.out);
+  const StridedView inverse(results.inverse);
+  auto* const counts = results.counts.mutable_data_ptr<int64_t>();
+  int64_t unique = -1;
+  for (size_t i = 0; i < order.size(); ++i) {
+    if (i == 0 || !items.are_equal(order[i - 1], order[i])) {
+      ++unique;
+      copy_item(in, call.dim, order[i], out, unique);
       if (call.returns_counts) {
-        counts_of_groups[group] = 0;
+        counts[unique] = 0;
       }
     }
     if (call.returns_counts) {
-      ++counts_of_groups[group];
+      ++counts[unique];
     }
     if (call.returns_inverse) {
-      groups_of_items[offset_in_row_major_order(inverse_view, order[i])] = group;
+      reinterpret_cast<int64_t*>(inverse.data)[offset_in_row_major_order(inverse, order[i])] = unique;
     }
   }
+}
+
+template <typename Key>
+void find_unique(KernelRuntimeContext& ctx, const Tensor& in, const UniqueCall& call, const UniqueResults& results) {
+  const ConstStridedView view(in);
+  const int64_t n = call.dim.has_value() ? view.sizes[*call.dim] : in.numel();
+
+  const bool is_ranked = !call.is_consecutive && in.numel() == n;
+  const size_t size_of_ranked = is_ranked ? 2 * static_cast<size_t>(n) * sizeof(Ranked<Key>) : 0;
+  const size_t size_of_keys = static_cast<size_t>(in.numel()) * sizeof(Key);
+  const auto memory = ctx.allocate_temp(size_of_ranked + size_of_keys + static_cast<size_t>(n) * sizeof(uint32_t),
+                                        alignof(Ranked<Key>));
+  ET_KERNEL_CHECK(ctx, memory.ok(), MemoryAllocationFailed, );
+  auto* const ranked = is_ranked ? static_cast<Ranked<Key>*>(*memory) : nullptr;
+  auto* const keys = reinterpret_cast<Key*>(static_cast<char*>(*memory) + size_of_ranked);
+  auto* const order = reinterpret_cast<uint32_t*>(static_cast<char*>(*memory) + size_of_ranked + size_of_keys);
+
+  write_keys(with_items_first(view, call.dim), keys);
+  const KeyedItems<Key> items{keys, n == 0 ? 0 : in.numel() / n, isFloatingType(view.dtype)};
+  std::iota(order, order + n, 0u);
+  if (!call.is_consecutive) {
+    sort_items(items, n, ranked, order);
+  }
+  int64_t unique = 0;
+  for (int64_t i = 0; i < n; ++i) {
+    unique += i == 0 || !items.are_equal(order[i - 1], order[i]) ? 1 : 0;
+  }
+
+  ET_KERNEL_CHECK(ctx, resize_results(in, call, n, unique, results), InvalidArgument, );
+  write_results(view, call, items, {order, static_cast<size_t>(n)}, results);
 }
 
 void unique(KernelRuntimeContext& ctx, const Tensor& in, UniqueCall call, Tensor& out, Tensor& inverse,
@@ -203,9 +224,9 @@ void unique(KernelRuntimeContext& ctx, const Tensor& in, UniqueCall call, Tensor
 
   // Resize, and compute
   if (has_wide_keys(in.scalar_type())) {
-    find_unique<uint64_t>(ctx, in, call, out, inverse, counts);
+    find_unique<uint64_t>(ctx, in, call, {out, inverse, counts});
   } else {
-    find_unique<uint32_t>(ctx, in, call, out, inverse, counts);
+    find_unique<uint32_t>(ctx, in, call, {out, inverse, counts});
   }
 }
 

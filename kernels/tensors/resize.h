@@ -1,5 +1,7 @@
 #pragma once
 
+#include <algorithm>
+
 #include "kernels/tensors/dtype.h"
 
 namespace rules_executorch::kernels {
@@ -14,6 +16,14 @@ inline bool resize_like(Tensor& out, const Tensor& tensor) { return resize_to(ou
 
 /// Resizes `out` to `size`, an argument of a program. Returns false if no tensor can have this size.
 bool resize_to_size(Tensor& out, const ArrayRef<int64_t>& size);
+
+/// Resizes `out` to the shape of `tensor`, whose last dimension becomes `last`: the result of a linear layer.
+inline bool resize_like_with_last(Tensor& out, const Tensor& tensor, int64_t last) {
+  Tensor::SizesType sizes[kTensorDimensionLimit];
+  std::copy_n(tensor.sizes().data(), tensor.dim(), sizes);
+  sizes[tensor.dim() - 1] = static_cast<Tensor::SizesType>(last);
+  return resize_to(out, {sizes, static_cast<size_t>(tensor.dim())});
+}
 
 /// Resizes `out` to the shape that `count` tensors broadcast to. See `resize_to_broadcast`.
 bool resize_to_broadcast_of(Tensor& out, const Tensor* const* inputs, int count);

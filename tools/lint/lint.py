@@ -16,7 +16,16 @@ from collections.abc import Sequence
 import clang_format
 from absl import app, flags
 
-from tools.lint import bazel_modules, bazel_versions, commit_subjects, intrinsics, kernel_words, slow_tests, unit_names
+from tools.lint import (
+    bazel_modules,
+    bazel_versions,
+    commit_subjects,
+    intrinsics,
+    kernel_sizes,
+    kernel_words,
+    slow_tests,
+    unit_names,
+)
 
 _BUILDIFIER = flags.DEFINE_string("buildifier", None, "The buildifier binary.", required=True)
 _GENERATED = flags.DEFINE_multi_string(
@@ -82,6 +91,7 @@ def main(argv: Sequence[str]) -> None:
     root = pathlib.Path(tree)
     for name, findings in (
         ("intrinsics", intrinsics.check(root, _tracked(root, _CPP))),
+        ("sizes of kernels", kernel_sizes.check(root, _tracked(root, _CPP))),
         ("words of kernels", kernel_words.check(root, _tracked(root, (*_CPP, ".md")))),
         ("unit names", unit_names.check(root, _tracked(root, _CPP))),
         ("bazel modules", bazel_modules.check(root, _tracked(root, bazel_modules.ENDINGS))),
