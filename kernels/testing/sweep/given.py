@@ -70,6 +70,15 @@ def _dropout(dtype: torch.dtype) -> _Args:
         yield _values((3, 4), dtype), p, train
 
 
+def _linear(dtype: torch.dtype) -> _Args:
+    # PyTorch decomposes linear() before the call can be recorded. Sums of integers are exact.
+    weight, bias = (_values(shape, torch.int64).to(dtype) for shape in ((5, 4), (5,)))
+    for rows in ((3,), (), (2, 3), (0,)):
+        x = _values((*rows, 4), torch.int64).to(dtype)
+        yield x, weight, None
+        yield x, weight, bias
+
+
 def _like(dtype: torch.dtype) -> _Args:
     for shape in ((), (3, 4), (0, 2)):
         yield (_values(shape, dtype),)
@@ -211,6 +220,7 @@ _CALLS: dict[str, Callable[[torch.dtype], _Args]] = {
     "aten::convolution_backward.out": _convolution_backward,
     "aten::detach_copy.out": _copy,
     "aten::lift_fresh_copy.out": _copy,
+    "aten::linear.out": _linear,
     "aten::native_dropout.out": _dropout,
     "aten::normal.float_Tensor_out": _normal,
     "aten::rand_like.out": _like,
