@@ -2,6 +2,7 @@
 #include <optional>
 #include <tuple>
 
+#include "kernels/reduce/channels_last_norm.h"
 #include "kernels/reduce/normalize.h"
 #include "kernels/tensors/dtype.h"
 #include "kernels/tensors/resize.h"
@@ -85,7 +86,11 @@ std::tuple<Tensor&, Tensor&, Tensor&> native_group_norm_out(KernelRuntimeContext
                                     StridedView(rstd),
                                     /*first_normalized=*/2,
                                     eps};
-  ET_SWITCH_FLOAT_TYPES(compute_type(type), ctx, op_name, CTYPE, [&] { normalize<CTYPE>(normalization); });
+  ET_SWITCH_FLOAT_TYPES(compute_type(type), ctx, op_name, CTYPE, [&] {
+    if (!normalize_channels_last<CTYPE>(normalization)) {
+      normalize<CTYPE>(normalization);
+    }
+  });
   return results;
 }
 

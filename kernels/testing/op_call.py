@@ -58,7 +58,7 @@ class OutBuffer:
 
     Args:
       expected: a tensor with the dtype and the shape of the result.
-      dim_order: the dim order of the out tensor; default: contiguous.
+      dim_order: the dim order of the out tensor, if the tensor has as many dimensions; default: contiguous.
       static: whether the out tensor has the shape of `expected` and cannot be resized. Otherwise, each dimension is
         larger by one.
     """
@@ -66,7 +66,8 @@ class OutBuffer:
     def __init__(self, expected: torch.Tensor, dim_order: Sequence[int] | None, static: bool) -> None:
         self.sizes = list(expected.shape) if static else [size + 1 for size in expected.shape]
         self.dtype = expected.dtype
-        self.dim_order = list(range(expected.dim())) if dim_order is None else list(dim_order)
+        has_order = dim_order is not None and len(dim_order) == expected.dim()
+        self.dim_order = list(dim_order) if has_order else list(range(expected.dim()))
         self.dynamism = _STATIC if static else _DYNAMIC_BOUND
         self._nbytes = math.prod(self.sizes) * expected.element_size()
         self._memory = torch.full((self._nbytes + 2 * _GUARD,), _GUARD_BYTE, dtype=torch.uint8)

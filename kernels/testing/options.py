@@ -18,7 +18,7 @@ class Options:
 
     Attributes:
       out_dtype: dtype of the out tensors; default: the dtype of PyTorch's result.
-      out_dim_order: dim order of all out tensors; default: contiguous.
+      out_dim_order: dim order of the out tensors with as many dimensions; default: contiguous.
       static: whether out tensors have the expected shapes and cannot be resized. By default, each dimension is larger
         by one, and the kernel must resize the tensors.
       aliased: whether the first input with the out tensor's dtype, shape and dim order shares the out tensor's memory.

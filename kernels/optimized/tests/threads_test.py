@@ -736,11 +736,16 @@ def _layer_norm(draw: _Draw) -> _Call:
     return _Call((draw.tensor((max(rows, 9), n)), [n], draw.tensor([n]), draw.tensor([n]), 1e-5))
 
 
-def _group_norm(draw: _Draw) -> _Call:
-    batch, groups, channels, numel = draw.sizes(_ELEMENTS, 3, 9, 20, 4000)
-    groups = max(groups, 8)
-    x, factors = draw.tensor((batch, groups * channels, numel)), draw.tensor([groups * channels])
-    return _Call((x, factors, factors, batch, groups * channels, numel, groups, 1e-5))
+def _group_norm(dim_order: Sequence[int]) -> Callable[[_Draw], _Call]:
+    def call(draw: _Draw) -> _Call:
+        batch, groups, channels, numel = draw.sizes(_ELEMENTS, 3, 9, 20, 4000)
+        groups = max(groups, 8)
+        x = draw.tensor((batch, groups * channels, numel, 1), dim_order=dim_order)
+        factors = draw.tensor([groups * channels])
+        arguments = (x, factors, factors, batch, groups * channels, numel, groups, 1e-5)
+        return _Call(arguments, None, {"out_dim_order": dim_order, "static": True})
+
+    return call
 
 
 def _mm(least: int, most_rows: int) -> Callable[[_Draw], _Call]:
@@ -873,7 +878,7 @@ _CALLS: Mapping[str, Mapping[str, Callable[[_Draw], _Call]]] = {
     "aten::max_pool2d_with_indices.out": {"": _pooling([3, 3], [1, 1], [1, 1])},
     "aten::mean.out": {"": _reduction([1, 3])},
     "aten::mm.out": {"rows": _mm(_PRODUCTS, 600), "one row": _mm(_WEIGHTS_OF_A_ROW, 1)},
-    "aten::native_group_norm.out": {"": _group_norm},
+    "aten::native_group_norm.out": {"": _group_norm(_FIRST), "channels-last": _group_norm(_LAST)},
     "aten::native_layer_norm.out": {"": _layer_norm},
     "aten::permute_copy.out": {"": _permute},
     "aten::repeat.out": {"": _repeat},

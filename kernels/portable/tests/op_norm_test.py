@@ -65,12 +65,15 @@ class OpNormTest(op_tester.OpTest):
         layer_norm.check_rejected(x, [3], w, w, 1e-5, outs=[x, x[:, :1].double(), x[:, :1]])
         layer_norm.check_rejected(x, [3], w, w, 1e-5, outs=[x.half(), x[:, :1], x[:, :1]])
 
-    def test_group_norm(self) -> None:
+    def _group_norm(self) -> op_tester.OpTester:
         def reference(x: torch.Tensor, *arguments: Any) -> tuple[torch.Tensor, ...]:
             return torch.native_group_norm(x.contiguous(), *arguments)  # PyTorch supports few dim orders
 
         overload = torch.ops.aten.native_group_norm.out
-        group_norm = self.op("aten::native_group_norm.out", schema=str(overload._schema), reference=reference)
+        return self.op("aten::native_group_norm.out", schema=str(overload._schema), reference=reference)
+
+    def test_group_norm(self) -> None:
+        group_norm = self._group_norm()
         for dtype, parameters in FLOAT_AND_PARAMETERS:
             for shape in ((2, 6), (2, 6, 5), (2, 6, 3, 4), (1, 6, 20, 20), (0, 6, 4)):
                 for order in op_tester.dim_orders(len(shape)):
@@ -83,6 +86,28 @@ class OpNormTest(op_tester.OpTest):
                         for w, b in ((weight, bias), (weight, None), (None, None)):
                             arguments = (w, b, shape[0], 6, size, groups, 1e-5)
                             group_norm.check(x, *arguments, rounding=op_tester.Rounding.CHANNEL)
+
+    def test_group_norm_of_channels_last(self) -> None:
+        """Several strips of groups, more pixels than one sum has, and groups with more channels than a block."""
+        group_norm = self._group_norm()
+        for dtype, parameters in FLOAT_AND_PARAMETERS:
+            for shape, groups in (
+                ((2, 320, 5, 7), 32),
+                ((1, 24, 9, 40), 3),
+                ((1, 12, 3, 5, 30), 12),
+                ((1, 520, 3, 4), 2),
+                ((2, 516, 3, 4), 4),
+            ):
+                order = (0, *range(2, len(shape)), 1)
+                x = op_tester.make_tensor(shape, dtype, dim_order=order)
+                weight = op_tester.make_tensor(shape[1:2], parameters, low=-2, high=2)
+                for w, b in ((weight, weight.flip(0)), (None, None)):
+                    arguments = (w, b, *shape[:2], math.prod(shape[2:]), groups, 1e-5)
+                    options = {"out_dim_order": order, "static": True, "rounding": op_tester.Rounding.CHANNEL}
+                    group_norm.check(x, *arguments, **options)
+        x = torch.rand(1, 64, 50, 50).add(1000).to(memory_format=torch.channels_last)
+        options = {"out_dim_order": (0, 2, 3, 1), "static": True, "rtol": 1e-4, "atol": 1e-3}
+        group_norm.check(x, None, None, 1, 64, 2500, 8, 1e-5, **options)
 
     def test_group_norm_rejected(self) -> None:
         group_norm = self.op("aten::native_group_norm.out")

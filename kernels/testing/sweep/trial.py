@@ -130,7 +130,7 @@ class Trial:
         }
         if call.out_sizes is not None:
             outs = [torch.empty(call.out_sizes, dtype=out.dtype) for out in outs]
-        elif call.out_dim_order is not None and {len(call.out_dim_order)} == {result.dim() for result in expected}:
+        elif call.out_dim_order is not None and len(call.out_dim_order) in {result.dim() for result in expected}:
             options["out_dim_order"] = call.out_dim_order
         actual = self._tester.run(*call.args, **call.kwargs, outs=outs, **options)
         if not self._tester.out_names:
