@@ -68,6 +68,7 @@ _CARRIERS = (
         "aten::constant_pad_nd",
         "aten::max_pool2d_with_indices",
         "aten::max_pool3d_with_indices",
+        "aten::native_group_norm",
         "aten::permute_copy",
         "aten::upsample_bilinear2d.vec",
         "aten::upsample_nearest2d.vec",
@@ -320,10 +321,10 @@ PASS = GraphPass(
         "`rules_executorch::packed_convolution.out`. The convolutions are float32, half or bfloat16, and of two or "
         "three dimensions. Transposed convolutions have two dimensions, a kernel of at least the stride, at least 8 "
         "output channels in a group, and a dilation without a common factor with the stride. Elementwise calls, "
-        "padding, max pooling, upsampling and `cat` between convolutions keep the order. Any other call, and the "
-        "caller, gets a copy in the original order. The convolutions between copies must have at least 64 "
-        "multiplications for each copied element. The multiplications of transposed convolutions with strides count "
-        "twice"
+        "padding, max pooling, group normalization, upsampling and `cat` between convolutions keep the order. Any "
+        "other call, and the caller, gets a copy in the original order. The convolutions between copies must have at "
+        "least 64 multiplications for each copied element. The multiplications of transposed convolutions with strides "
+        "count twice"
     ),
     after=("channels_of_bytes", "convolution_1d"),
 )

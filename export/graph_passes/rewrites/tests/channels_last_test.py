@@ -34,6 +34,11 @@ def _normalized(y: torch.Tensor) -> torch.Tensor:
     return functional.batch_norm(y, ones, ones * 2)
 
 
+def _normalized_in_groups(y: torch.Tensor) -> torch.Tensor:
+    weight = torch.linspace(0.5, 2.0, y.shape[1])
+    return functional.group_norm(y, max(y.shape[1] // 4, 1), weight, weight - 1)
+
+
 # For each carrier, calls of it that give images.
 _CARRIERS: Mapping[str, tuple[_Function, ...]] = {
     "aten::_native_batch_norm_legit_no_training": (_normalized,),
@@ -57,6 +62,7 @@ _CARRIERS: Mapping[str, tuple[_Function, ...]] = {
     ),
     "aten::maximum": (lambda y: torch.maximum(y, y.neg()),),
     "aten::minimum": (lambda y: torch.minimum(y.neg(), y),),
+    "aten::native_group_norm": (_normalized_in_groups, lambda y: functional.group_norm(y, 1)),
     "aten::mul.Scalar": (lambda y: _ATEN.mul.Scalar(y, 2.0),),
     "aten::mul.Tensor": (lambda y: y * y.sigmoid(), lambda y: y * torch.arange(float(y.shape[1]))[:, None, None]),
     "aten::neg": (torch.neg,),
@@ -94,6 +100,7 @@ _CARRIERS_OF_VOLUMES: Mapping[str, tuple[_Function, ...]] = {
         lambda y: functional.max_pool3d(y, (1, 3, 3), stride=(1, 2, 2), padding=(0, 1, 1)),
     ),
     "aten::mul.Tensor": (lambda y: y * torch.arange(float(y.shape[1]))[:, None, None, None],),
+    "aten::native_group_norm": (_normalized_in_groups,),
     "aten::permute_copy": (lambda y: y.permute(0, 1, 3, 2, 4),),
     "aten::relu": (torch.relu,),
 }
@@ -277,6 +284,7 @@ class ChannelsLastTest(PassTestCase):
             "y * y.amax(dim=(2, 3), keepdim=True)",
             "y * self.scale + 1.0",
             "torch.nn.functional.batch_norm(y, self.variance, self.variance)",
+            "torch.nn.functional.group_norm(y, 4, self.variance)",
         ):
             with self.subTest(between):
                 forward = f"y = self.a(x)\nreturn self.b({between}).amax(dim=(2, 3))"
