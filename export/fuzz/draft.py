@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import inspect
 import re
 import textwrap
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from types import ModuleType
 
 import torch
 
@@ -27,11 +29,21 @@ from export.fuzz.steps import (
 )
 from export.fuzz.writer import Input, Writer
 
-KINDS = {
-    **{**images.KINDS, **features.KINDS, **moves.KINDS, **attention.KINDS, **state.KINDS},
-    **{**formats.KINDS, **buffers.KINDS, **written_views.KINDS, **control_flow.KINDS, **recurrent.KINDS},
-    **{**idioms.KINDS, **assignments.KINDS},
-}
+
+def steps_of(*modules: ModuleType) -> dict[str, Callable[[Writer, Pick], None]]:
+    """Returns the steps of modules by their kinds: the public functions that the modules define."""
+    return {
+        name: function
+        for module in modules
+        for name, function in vars(module).items()
+        if inspect.isfunction(function) and function.__module__ == module.__name__ and not name.startswith("_")
+    }
+
+
+KINDS = steps_of(
+    *(assignments, attention, buffers, control_flow, features, formats, idioms, images, moves, recurrent, state),
+    written_views,
+)
 
 _DTYPES = (torch.float32, torch.float32, torch.float32, torch.float16, torch.bfloat16)
 # Sizes of the first input: images, tokens, rows and empty tensors.

@@ -15,7 +15,7 @@ class Step:
     """One step.
 
     Attributes:
-        kind: a key of `steps.KINDS`.
+        kind: a key of `draft.KINDS`.
         numbers: the step's choices, one after another. After the end of the list, each choice is the first option,
             which is the simplest.
     """

@@ -198,6 +198,19 @@ class Writer:
         self.values[name] = self.values.pop(name)
         return name
 
+    def check_floats(self) -> None:
+        """Checks that the latest value has dimensions, elements and floats.
+
+        Raises:
+            ValueError: it does not.
+        """
+        if not self.x.dim() or not self.x.numel() or not self.x.is_floating_point():
+            raise ValueError("no floats")
+
+    def masked(self, expression: str) -> str:
+        """Returns an expression with a new bool input of the latest value's sizes in place of `MASK`."""
+        return expression.replace("MASK", self.input("bools", *self.x.shape)) if "MASK" in expression else expression
+
     def images(self) -> tuple[int, int, int, int]:
         """Makes images [batch, channels, height, width] the latest value. Returns their sizes."""
         n, c, height, width = self.values[self.use(4)].shape

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from export.fuzz.spec import Pick
-from export.fuzz.steps.buffers import check
 from export.fuzz.writer import Writer
 
 
@@ -15,7 +14,7 @@ def _owner(w: Writer, pick: Pick) -> str:
 
 def assigned(w: Writer, pick: Pick) -> None:
     """Assigns values, views, inputs and other buffers to buffers of the module and of submodules."""
-    check(w)
+    w.check_floats()
     x, sizes = w.latest, tuple(w.x.shape)
     values = f"torch.{pick('zeros', 'randn')}({sizes}).to({w.x.dtype})"
     one, other = (w.buffer(values, "state", owner=_owner(w, pick)) for _ in range(2))
@@ -49,7 +48,7 @@ def assigned(w: Writer, pick: Pick) -> None:
 
 def at_position(w: Writer, pick: Pick) -> None:
     """Writes rows into a cache at the position that a buffer gives, and moves on."""
-    check(w)
+    w.check_floats()
     rank, x = w.x.dim(), w.latest
     dim = pick(*range(rank))
     count = w.x.shape[dim]
@@ -70,7 +69,7 @@ def at_position(w: Writer, pick: Pick) -> None:
 
 def known(w: Writer, pick: Pick) -> None:
     """Python code depends on the values of buffers."""
-    check(w)
+    w.check_floats()
     x, owner = w.latest, _owner(w, pick)
     flag = w.buffer(f"torch.tensor({pick(True, False)})", "flag", owner=owner)
     times = w.buffer("torch.tensor([0.5, 2.0, 1.0])", "times", owner=owner)
@@ -85,6 +84,3 @@ def known(w: Writer, pick: Pick) -> None:
     )
     if pick(False, False, True):
         w.statement(pick(f"{times}[1] = 3.0", f"{flag} = ~{flag}", f"{times}.mul_(0.5)"))
-
-
-KINDS = {"assigned": assigned, "at_position": at_position, "known": known}

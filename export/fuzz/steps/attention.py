@@ -109,11 +109,3 @@ def bare_attention(w: Writer, pick: Pick) -> None:
     if more.endswith("="):
         more += w.input("bools", w.x.shape[-2], keys)
     w.value(f"F.scaled_dot_product_attention({x}, {key}, {value}{more})")
-
-
-KINDS = {
-    "embedding": embedding,
-    "tied_linear": tied_linear,
-    "attention": attention,
-    "bare_attention": bare_attention,
-}

@@ -6,19 +6,9 @@ from export.fuzz.spec import Pick
 from export.fuzz.writer import Writer
 
 
-def check(w: Writer) -> None:
-    """Checks that a buffer can hold the latest value.
-
-    Raises:
-        ValueError: the latest value has no dimensions, no elements or no floats.
-    """
-    if not w.x.dim() or not w.x.numel() or not w.x.is_floating_point():
-        raise ValueError("nothing to keep")
-
-
 def _state(w: Writer, pick: Pick, kind: str = "state") -> str:
     """Adds a buffer of the latest value's sizes. Returns its name."""
-    check(w)
+    w.check_floats()
     return w.buffer(f"torch.{pick('randn', 'zeros', 'ones')}({tuple(w.x.shape)})", kind)
 
 
@@ -84,7 +74,7 @@ def delay_line(w: Writer, pick: Pick) -> None:
         if not is_before:
             w.value(f"{' + '.join(names)} * 0.5")
         return
-    check(w)
+    w.check_floats()
     length = pick(3, 2)
     row = w.value(f"{x}.mean(0)") if w.x.dim() > 1 else x
     name = w.buffer(f"torch.randn({(length, *w.x.shape)})", "delay")
@@ -307,20 +297,3 @@ def kept_keys(w: Writer, pick: Pick) -> None:
             w.statement(f"{cache}[:, :, :{count}] = {new}")
     result = w.value(f"F.scaled_dot_product_attention({query}, {keys}, {values}{mask})")
     w.value(f"{result}.transpose(1, 2).{pick('flatten(2)', f'reshape({batch}, {count}, -1)')}")
-
-
-KINDS = {
-    "copied_buffer": copied_buffer,
-    "delay_line": delay_line,
-    "swap": swap,
-    "old_state": old_state,
-    "read_view": read_view,
-    "two_writes": two_writes,
-    "written_weight": written_weight,
-    "index_after_copy": index_after_copy,
-    "write_of_view": write_of_view,
-    "returned_buffer": returned_buffer,
-    "running_mean": running_mean,
-    "initial_state": initial_state,
-    "kept_keys": kept_keys,
-}

@@ -9,16 +9,6 @@ from export.fuzz.writer import Writer
 _PLAIN = ("v * 2", "v + 1", "torch.relu(v)", "torch.sin(v)", "v - 0.5", "-v", "torch.sigmoid(v) * v", "v.clone()")
 
 
-def _check(w: Writer) -> None:
-    """Checks that the latest value has rows.
-
-    Raises:
-        ValueError: it has no dimensions or no elements.
-    """
-    if not w.x.dim() or not w.x.numel() or not w.x.is_floating_point():
-        raise ValueError("no rows")
-
-
 def _predicate(w: Writer, pick: Pick, name: str) -> str:
     """Returns an expression of a bool, of a value, of an input or of state."""
     kind = pick("sum", "input", "mean", "amax", "state", "first")
@@ -84,7 +74,7 @@ def _after(w: Writer, pick: Pick, name: str) -> None:
 
 
 def one_condition(w: Writer, pick: Pick) -> None:
-    _check(w)
+    w.check_floats()
     x, features = w.latest, w.x.shape[-1]
     is_true, is_false = (_function(w, pick, features) for _ in range(2))
     y = w.value(f"cond({_predicate(w, pick, x)}, {is_true}, {is_false}, ({x},))")
@@ -95,7 +85,7 @@ def one_condition(w: Writer, pick: Pick) -> None:
 
 def two_conditions(w: Writer, pick: Pick) -> None:
     """Adds two conditions on one value, or a condition on the result of another one."""
-    _check(w)
+    w.check_floats()
     x, features = w.latest, w.x.shape[-1]
     functions = [_function(w, pick, features) for _ in range(3)]
     first = w.value(f"cond({_predicate(w, pick, x)}, {functions[0]}, {functions[1]}, ({x},))")
@@ -108,7 +98,7 @@ def two_conditions(w: Writer, pick: Pick) -> None:
 
 
 def nested_condition(w: Writer, pick: Pick) -> None:
-    _check(w)
+    w.check_floats()
     x, features = w.latest, w.x.shape[-1]
     inner = [_function(w, pick, features) for _ in range(2)]
     predicate = pick("v.sum() > 0", "v.mean() > 0.5", "v.amax() < 2")
@@ -124,7 +114,7 @@ def nested_condition(w: Writer, pick: Pick) -> None:
 
 def condition_of_two(w: Writer, pick: Pick) -> None:
     """Adds a condition with two results, or with two operands."""
-    _check(w)
+    w.check_floats()
     x, features = w.latest, w.x.shape[-1]
     other = w.value(pick(f"{x} * 0.5", f"torch.tanh({x})", f"{x}.clone()"))
     pairs = [
@@ -142,7 +132,7 @@ def condition_of_two(w: Writer, pick: Pick) -> None:
 
 def mapped_rows(w: Writer, pick: Pick) -> None:
     """Maps a function over rows, sometimes after a condition."""
-    _check(w)
+    w.check_floats()
     if w.x.dim() < 2 or w.x.shape[0] > 16:
         raise ValueError("no rows, or too many")
     x, features = w.latest, w.x.shape[-1]
@@ -162,7 +152,7 @@ def mapped_rows(w: Writer, pick: Pick) -> None:
 
 def scanned_rows(w: Writer, pick: Pick) -> None:
     """Scans rows, forward or in reverse, sometimes with a layer inside."""
-    _check(w)
+    w.check_floats()
     if w.x.dim() < 2 or w.x.shape[0] > 16:
         raise ValueError("no rows, or too many")
     if not w.x.is_contiguous():  # PyTorch refuses a carry whose order in memory changes.
@@ -181,13 +171,3 @@ def scanned_rows(w: Writer, pick: Pick) -> None:
         w.gives += [carry, rows]
     w.value(pick(f"{rows} + {carry}", f"{rows} * 2", f"{x} - {rows}"))
     _after(w, pick, pick(rows, carry))
-
-
-KINDS = {
-    "one_condition": one_condition,
-    "two_conditions": two_conditions,
-    "nested_condition": nested_condition,
-    "condition_of_two": condition_of_two,
-    "mapped_rows": mapped_rows,
-    "scanned_rows": scanned_rows,
-}

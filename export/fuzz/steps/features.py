@@ -143,18 +143,3 @@ def cast(w: Writer, pick: Pick) -> None:
     x, dtype = w.latest, pick("torch.float32", "torch.float16", "torch.bfloat16", "torch.float64")
     inner = pick("{}", "torch.relu({})", "({} * 2)", "torch.softmax({}, -1)")
     w.value(f"{inner.format(f'{x}.to({dtype})')}.to({x}.dtype)")
-
-
-KINDS = {
-    "activation": activation,
-    "written_activation": written_activation,
-    "linear": linear,
-    "linear_and_activation": linear_and_activation,
-    "product": product,
-    "layer_norm": layer_norm,
-    "written_norm": written_norm,
-    "norm_of_channels": norm_of_channels,
-    "reduction": reduction,
-    "cumulative": cumulative,
-    "cast": cast,
-}

@@ -246,15 +246,3 @@ def one_pixel(w: Writer, pick: Pick) -> None:
             f"{y}.reshape(1, -1, 1, 1)",
         )
     )
-
-
-KINDS = {
-    "memory_format": memory_format,
-    "split_channels": split_channels,
-    "patchify": patchify,
-    "tokens": tokens,
-    "behind_permute": behind_permute,
-    "norm_of_pixels": norm_of_pixels,
-    "one_channel": one_channel,
-    "one_pixel": one_pixel,
-}

@@ -201,18 +201,3 @@ def padded_to_multiple(w: Writer, pick: Pick) -> None:
         raise ValueError("nothing to pad")
     missing = f"-{w.latest}.shape[-1] % {pick(4, 3, 8)}"
     w.value(f"F.pad({w.latest}, {pick(f'(0, {missing})', f'({missing}, 0)')})")
-
-
-KINDS = {
-    "normed_weight": normed_weight,
-    "pruned_weight": pruned_weight,
-    "low_rank": low_rank,
-    "squeeze_and_excitation": squeeze_and_excitation,
-    "pyramid": pyramid,
-    "judge_of_images": judge_of_images,
-    "separable": separable,
-    "skip": skip,
-    "positions": positions,
-    "patch_embedding": patch_embedding,
-    "padded_to_multiple": padded_to_multiple,
-}

@@ -155,17 +155,3 @@ def factorized(w: Writer, pick: Pick) -> None:
     if pick(True, False):
         layer = w.layer(f"nn.Conv3d({w.x.shape[1]}, {pick(c, 1, 8)}, 1, {stride})")
         w.value(f"{layer}({w.latest})")
-
-
-KINDS = {
-    "convolution": convolution,
-    "written_convolution": written_convolution,
-    "transposed_convolution": transposed_convolution,
-    "pad": pad,
-    "pad_and_convolve": pad_and_convolve,
-    "pool": pool,
-    "adaptive_pool": adaptive_pool,
-    "upsample": upsample,
-    "shuffle": shuffle,
-    "factorized": factorized,
-}

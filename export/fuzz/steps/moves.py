@@ -109,28 +109,22 @@ def _alike(w: Writer, pick: Pick) -> str:
     return pick(*earlier[::-1])
 
 
-def pick_with_mask(w: Writer, pick: Pick, *options: str) -> str:
-    """Picks an option. `MASK` in the option becomes a new bool input of the latest value's sizes."""
-    chosen = pick(*options)
-    return chosen.replace("MASK", w.input("bools", *w.x.shape)) if "MASK" in chosen else chosen
-
-
 def combine(w: Writer, pick: Pick) -> None:
     """Adds a residual addition or another function of two values."""
     x, other = w.latest, _alike(w, pick)
     w.value(
-        pick_with_mask(
-            w,
-            pick,
-            f"{x} + {other}",
-            f"{other} + {x}",
-            f"{x} * {other}",
-            f"{x} - {other}",
-            f"torch.add({x}, {other}, alpha=2)",
-            f"{x} / (1 + torch.abs(torch.as_tensor({other})))",
-            f"torch.relu({x} + {other})",
-            f"torch.maximum({x}, torch.as_tensor({other}).to({x}.dtype))",
-            f"torch.where(MASK, {x}, {other})",
+        w.masked(
+            pick(
+                f"{x} + {other}",
+                f"{other} + {x}",
+                f"{x} * {other}",
+                f"{x} - {other}",
+                f"torch.add({x}, {other}, alpha=2)",
+                f"{x} / (1 + torch.abs(torch.as_tensor({other})))",
+                f"torch.relu({x} + {other})",
+                f"torch.maximum({x}, torch.as_tensor({other}).to({x}.dtype))",
+                f"torch.where(MASK, {x}, {other})",
+            )
         )
     )
 
@@ -180,16 +174,3 @@ def earlier(w: Writer, pick: Pick) -> None:
     names = [name for name, value in w.values.items() if value.is_floating_point() and name != w.latest]
     name = pick(*names[::-1])
     w.values[name] = w.values.pop(name)
-
-
-KINDS = {
-    "permute": permute,
-    "view": view,
-    "part": part,
-    "spread": spread,
-    "combine": combine,
-    "residual_layer": residual_layer,
-    "join": join,
-    "again": again,
-    "earlier": earlier,
-}

@@ -90,10 +90,3 @@ def recurrent_cell(w: Writer, pick: Pick) -> None:
     if is_kept:
         w.statement(f"{hidden}.copy_({now})")
     w.value(pick(f"{now} * 2", f"torch.stack([{now}, {hidden}], 1)", f"{now} + {hidden}"))
-
-
-KINDS = {
-    "recurrent_layer": recurrent_layer,
-    "recurrent_state": recurrent_state,
-    "recurrent_cell": recurrent_cell,
-}

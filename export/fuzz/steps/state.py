@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from export.fuzz.spec import Pick
-from export.fuzz.steps.moves import pick_with_mask
 from export.fuzz.writer import Writer
 
 
@@ -63,20 +62,20 @@ def write(w: Writer, pick: Pick) -> None:
     target = pick(name, f"{name}.view(-1)" if w.x.is_contiguous() else name, f"{name}.transpose(0, -1)")
     if target == name:
         w.statement(
-            pick_with_mask(
-                w,
-                pick,
-                f"{name}[{before}0] = {pick('1.5', f'{name}[{before}-1] * 2')}",
-                f"{name}[{before}torch.tensor([0])] = {name}[{before}:1] * 3",
-                f"{name}.add_({x})",
-                f"{name}[{before}1:] = 0",
-                f"{name}.index_fill_({dim}, torch.tensor([0]), 2.0)",
-                f"{name}.masked_fill_(MASK, 0.5)",
-                f"{name}[{before}::2] += 1",
-                f"{name}.clamp_(-1, 1)",
-                f"{name}.copy_({x}.mean())",
-                f"{name}.index_add_({dim}, torch.tensor([0]), {name}[{before}:1])",
-                f"{name}.scatter_({dim}, torch.zeros({[1] * rank}, dtype=torch.int64), 4.0)",
+            w.masked(
+                pick(
+                    f"{name}[{before}0] = {pick('1.5', f'{name}[{before}-1] * 2')}",
+                    f"{name}[{before}torch.tensor([0])] = {name}[{before}:1] * 3",
+                    f"{name}.add_({x})",
+                    f"{name}[{before}1:] = 0",
+                    f"{name}.index_fill_({dim}, torch.tensor([0]), 2.0)",
+                    f"{name}.masked_fill_(MASK, 0.5)",
+                    f"{name}[{before}::2] += 1",
+                    f"{name}.clamp_(-1, 1)",
+                    f"{name}.copy_({x}.mean())",
+                    f"{name}.index_add_({dim}, torch.tensor([0]), {name}[{before}:1])",
+                    f"{name}.scatter_({dim}, torch.zeros({[1] * rank}, dtype=torch.int64), 4.0)",
+                )
             )
         )
     else:
@@ -110,12 +109,3 @@ def write_input(w: Writer, pick: Pick) -> None:
     names = [f"x{i}" for i, one in enumerate(w.inputs) if one.kind == "floats"]
     name = pick(*names)
     w.statement(pick(f"{name}.add_(1)", f"{name}.mul_(0.5)", f"{name}.copy_({name} + 1)", f"{name}[:1] = 0.25"))
-
-
-KINDS = {
-    "cache": cache,
-    "counter": counter,
-    "write": write,
-    "functional_write": functional_write,
-    "write_input": write_input,
-}

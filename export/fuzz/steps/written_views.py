@@ -105,10 +105,3 @@ def views_of_one(w: Writer, pick: Pick) -> None:
     written = w.value(pick(f"{views[0]}.clone()", f"{views[0]} * 1"))
     w.statement(f"{written}{pick('[0] = 0.5', '.add_(1)', '.zero_()')}")
     w.value(f"{pick(written, *views)}{pick(' + 1', '.reshape(-1)')}")
-
-
-KINDS = {
-    "written_output": written_output,
-    "views_around_write": views_around_write,
-    "views_of_one": views_of_one,
-}

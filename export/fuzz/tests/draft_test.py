@@ -13,7 +13,7 @@ from hypothesis.internal.conjecture import engine
 
 from export.fuzz import spec, specs
 from export.fuzz.check import quiet
-from export.fuzz.draft import KINDS, Draft, draft
+from export.fuzz.draft import KINDS, Draft, draft, steps_of
 from export.fuzz.spec import Pick, Spec, Step
 from export.fuzz.steps import assignments, buffers, control_flow, formats, idioms, recurrent, state, written_views
 from export.fuzz.writer import Writer
@@ -101,11 +101,8 @@ class DraftTest(absltest.TestCase):
             self.assertContainsSubset(["Model", "get_model"], module.co_names)
 
     def test_every_kind_runs_on_all_samples(self) -> None:
-        for kinds in (
-            *(formats.KINDS, buffers.KINDS, written_views.KINDS, state.KINDS),
-            *(control_flow.KINDS, recurrent.KINDS, idioms.KINDS, assignments.KINDS),
-        ):
-            for index, kind in enumerate(kinds):
+        for module in (formats, buffers, written_views, state, control_flow, recurrent, idioms, assignments):
+            for index, kind in enumerate(steps_of(module)):
                 is_there = False
                 for number, inputs in enumerate(_INPUTS):
                     made = draft(Spec(inputs, (Step(kind, tuple(range(number + index, number + index + 9))),)))
