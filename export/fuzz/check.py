@@ -222,10 +222,8 @@ class Check:
         """Turns an exception of PyTorch in the block into a refusal, and an exception of //export into a failure."""
         try:
             yield
-        except InputError as error:
-            raise _refusal(who, error) from error
         except Exception as error:
-            if _is_of_ours(error):
+            if not isinstance(error, InputError) and _is_of_ours(error):
                 raise self._failure((), "program", _Wrong.of(error)) from error
             raise _refusal(who, error) from error
 
@@ -388,10 +386,11 @@ def _class_of(error: BaseException) -> str:
 @contextlib.contextmanager
 def quiet() -> Iterator[None]:
     """Hides the output and the warnings of PyTorch and ExecuTorch."""
-    with contextlib.ExitStack() as stack:
-        null = stack.enter_context(open(os.devnull, "w"))
-        stack.enter_context(contextlib.redirect_stderr(null))
-        stack.enter_context(contextlib.redirect_stdout(null))
-        stack.enter_context(warnings.catch_warnings())
+    with (
+        open(os.devnull, "w") as null,
+        contextlib.redirect_stderr(null),
+        contextlib.redirect_stdout(null),
+        warnings.catch_warnings(),
+    ):
         warnings.simplefilter("ignore")
         yield

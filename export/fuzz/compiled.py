@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import os
 import re
-import subprocess
 import tempfile
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -87,19 +86,11 @@ class Compiled:
         includes = [f"-isystem{root / folder}" for folder in library["includes"]]
         defines = [f"-D{define}" for define in library["defines"]]
         archives = [str(root / archive) for archive in library["archives"]]
-        return _run(
+        return kernels.run(
             [
                 *(os.environ.get("CXX", "g++"), *_FLAGS, "-I.", *includes, *defines),
                 *("model.cpp", "check.cpp", "constants.S", "samples.S"),
                 *("-o", "model", "-Wl,--gc-sections", "-Wl,--start-group", *archives, "-Wl,--end-group", "-lm"),
             ],
             folder,
-        ) or _run(["./model"], folder)
-
-
-def _run(command: Sequence[str], folder: Path) -> str:
-    try:
-        done = subprocess.run(command, cwd=folder, capture_output=True, text=True, timeout=kernels.TIMEOUT)
-    except subprocess.TimeoutExpired:
-        return f"does not end in {kernels.TIMEOUT} seconds"
-    return "" if done.returncode == 0 else f"status {done.returncode}: " + (done.stdout + done.stderr)[-2000:]
+        ) or kernels.run(["./model"], folder)

@@ -246,9 +246,7 @@ def _of_copy(
     generator = torch.Generator().manual_seed(seed or 0)
 
     def changed(tensor: Any) -> Any:
-        if not isinstance(tensor, torch.Tensor) or type(tensor) not in (torch.Tensor, torch.nn.Parameter):
-            return tensor
-        if not tensor.is_floating_point():
+        if type(tensor) not in (torch.Tensor, torch.nn.Parameter) or not tensor.is_floating_point():
             return tensor
         result = tensor if dtype is None else tensor.to(dtype)
         if seed is not None:

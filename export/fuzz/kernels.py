@@ -7,7 +7,7 @@ import os
 import re
 import subprocess
 import tempfile
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -26,7 +26,7 @@ from kernels.testing import arm64, processor
 _OTHER_NAN = (SPREADS_NAN, "rules_executorch::scaled_dot_product_attention")
 _THREADS = (1, 2, 3)
 # The timeout of a run, in seconds.
-TIMEOUT = 60
+_TIMEOUT = 60
 # The runner's message for a program that needs other operators.
 _MISSING = re.compile(r"needs operators that this binary does not have: .*")
 
@@ -64,7 +64,8 @@ class Kernels:
             command = [str(self.runner), f"--program={pte}", f"--samples={ptd}", "--check"]
             command.append(f"--min_snr={reference.least_snr()}")
             for (instruction_set, machine), threads in itertools.product(self._machines().items(), _THREADS):
-                if said := _run([*machine, *command, f"--threads={threads}"], instruction_set):
+                environment = {**os.environ, "EXECUTORCH_INSTRUCTION_SET": instruction_set}
+                if said := run([*machine, *command, f"--threads={threads}"], environment=environment):
                     return instruction_set, f"{threads} threads: {said}"
         return "", ""
 
@@ -109,17 +110,16 @@ def write(programs: Programs, reference: Reference, names: Sequence[str], folder
     return True
 
 
-def _run(command: Sequence[str], instruction_set: str) -> str:
+def run(command: Sequence[str], folder: Path | None = None, environment: Mapping[str, str] | None = None) -> str:
     """Returns the end of the output of a run that failed; empty if the run succeeded.
 
     Raises:
         MissingOperatorsError: the runner lacks kernels of the program.
     """
-    environment = {**os.environ, "EXECUTORCH_INSTRUCTION_SET": instruction_set}
     try:
-        done = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=TIMEOUT)
+        done = subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True, timeout=_TIMEOUT)
     except subprocess.TimeoutExpired:
-        return f"does not end in {TIMEOUT} seconds"
+        return f"does not end in {_TIMEOUT} seconds"
     if done.returncode == 0:
         return ""
     if missing := _MISSING.search(done.stderr):

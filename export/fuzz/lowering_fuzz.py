@@ -14,7 +14,6 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from time import perf_counter
 
-import hypothesis
 import torch
 from absl import flags
 from executorch.exir import EdgeCompileConfig, EdgeProgramManager, to_edge_transform_and_lower
@@ -82,17 +81,9 @@ def main() -> None:
     flags.FLAGS(sys.argv)
     torch.set_num_threads(1)
     logging.disable(logging.ERROR)
-    settings = hypothesis.settings(
-        max_examples=_COUNT.value,
-        database=None,
-        deadline=None,
-        suppress_health_check=[*hypothesis.HealthCheck],
-        verbosity=hypothesis.Verbosity.quiet,
-    )
     with tempfile.TemporaryDirectory() as folder:
         comparison = _Comparison(Path(folder))
-        with specs.unmutated():
-            hypothesis.seed(_SEED.value)(settings(hypothesis.given(specs.SPECS)(comparison.__call__)))()
+        specs.run(comparison.__call__, _COUNT.value, _SEED.value)
     print(dict(comparison.counts), {name: round(seconds, 1) for name, seconds in comparison.seconds.items()})
 
 

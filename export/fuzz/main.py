@@ -76,26 +76,13 @@ class Fuzzer:
 
     def run(self, count: int, seed: int) -> None:
         """Checks `count` modules."""
-        with specs.unmutated():
-            self._run(count, seed)
-
-    def _run(self, count: int, seed: int) -> None:
-        shrinking = [hypothesis.Phase.shrink] if _SHRINK.value else []
+        phases = [hypothesis.Phase.generate, *([hypothesis.Phase.shrink] if _SHRINK.value else [])]
         batch = 0
         while self._counts.modules < count:
             self._failure = None
-            settings = hypothesis.settings(
-                max_examples=min(_BATCH, count - self._counts.modules),
-                database=None,
-                deadline=None,
-                phases=[hypothesis.Phase.generate, *shrinking],
-                report_multiple_bugs=False,
-                suppress_health_check=[*hypothesis.HealthCheck],
-                verbosity=hypothesis.Verbosity.quiet,
-            )
-            test = hypothesis.given(specs.SPECS)(self._try)
+            examples = min(_BATCH, count - self._counts.modules)
             try:
-                hypothesis.seed(f"{seed} {batch}")(settings(test))()
+                specs.run(self._try, examples, f"{seed} {batch}", phases=phases, report_multiple_bugs=False)
             except FailedError as error:
                 self._show(error.failure)
             except hypothesis.errors.Flaky:

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import contextlib
+from collections.abc import Callable
 from contextlib import AbstractContextManager
 from typing import Any
 from unittest import mock
 
+import hypothesis
 from hypothesis import strategies as st
 from hypothesis.internal.conjecture import engine
 
@@ -28,6 +30,27 @@ _KINDS = ("nothing", *sorted(draft.KINDS), *_OFTEN)  # Hypothesis shrinks to the
 _STEPS = st.lists(st.builds(Step, st.sampled_from(_KINDS), _NUMBERS), min_size=_STEPS_OF[0], max_size=_STEPS_OF[1])
 
 SPECS = st.builds(Spec, _NUMBERS, _STEPS.map(tuple), _NUMBERS)
+
+
+def run(test: Callable[[Spec], None], count: int, seed: int | str, **options: Any) -> None:
+    """Calls a function with random specs. The same seed gives the same specs.
+
+    Args:
+        test: the function.
+        count: the number of specs.
+        seed: the seed.
+        **options: further settings of Hypothesis.
+    """
+    settings = hypothesis.settings(
+        max_examples=count,
+        database=None,
+        deadline=None,
+        suppress_health_check=[*hypothesis.HealthCheck],
+        verbosity=hypothesis.Verbosity.quiet,
+        **options,
+    )
+    with unmutated():
+        hypothesis.seed(seed)(settings(hypothesis.given(SPECS)(test)))()
 
 
 def unmutated() -> AbstractContextManager[Any]:
