@@ -15,7 +15,6 @@ from typing import Any
 import torch
 from executorch.exir import ExecutorchProgramManager
 from torch.fx import Node
-from torch.utils import _pytree as pytree
 
 from diagnostics.errors import Finding, InputError
 from export.emulator import code, inputs, locate, tolerance
@@ -388,7 +387,8 @@ class _Check:
             module = attributes.copied(self.subject.method.module).double()
             written = self._written()
             for run in runs:
-                exact_run = _Run.of(module, _in_float64(run.given), written)
+                given = run.given.with_tensors(lambda one: one.double() if one.is_floating_point() else one)
+                exact_run = _Run.of(module, given, written)
             exact = exact_run.value(place).double()
         except Exception:  # A layer may not run in float64. Errors of many types say so.
             return False
@@ -445,12 +445,6 @@ class _Check:
             details,
             id="wrong-program",
         )
-
-
-def _in_float64(given: Inputs) -> Inputs:
-    leaves, spec = given.flatten()
-    exact = [leaf.double() if isinstance(leaf, torch.Tensor) and leaf.is_floating_point() else leaf for leaf in leaves]
-    return Inputs(*pytree.tree_unflatten(exact, spec))
 
 
 def _is_quantized(decoded: Code) -> bool:

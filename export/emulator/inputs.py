@@ -8,9 +8,9 @@ from typing import Any
 
 import torch
 from torch.export import ExportedProgram
-from torch.export.graph_signature import InputKind, TensorArgument
 from torch.utils import _pytree as pytree
 
+from export.graph_passes import graphs
 from export.user import asked_sizes
 from export.user.inputs import Inputs
 from export.user.model_file import Method
@@ -23,19 +23,14 @@ def drawn(method: Method, seed: int, count: int) -> Iterator[Inputs]:
     """Yields inputs of the shapes, dtypes and bounds of the samples, always the same ones.
 
     The first ones are those of the last sample, so that state matters also if the method has one sample only. In the
-    others, the elements of each tensor are in another order. So integers stay in their range, and different positions
-    stay different.
-
-    Args:
-        method: the method.
-        seed: the seed of the orders.
-        count: how many inputs with other orders follow.
+    `count` others, the elements of each tensor are in another order. So integers stay in their range, and different
+    positions stay different.
     """
     yield method.samples[-1]
     generator = torch.Generator().manual_seed(seed)
     for number in range(count):
         given = method.samples[number % len(method.samples)]
-        yield _with_leaves(given, lambda leaf, _: _mixed(leaf, generator))
+        yield given.with_tensors(lambda tensor: _mixed(tensor, generator))
 
 
 @dataclass(frozen=True)
@@ -56,16 +51,10 @@ def of_other_sizes(method: Method, program: ExportedProgram, seed: int) -> Itera
 
     These are smaller and larger sizes, the smallest ones that the user asks for, and ones that the user asks for and
     torch.export excludes. An element of a tensor is one of those of the sample. Integers that count up, as positions
-    do, count on.
-
-    Args:
-        method: the method.
-        program: the program, whose inputs have symbolic sizes.
-        seed: the seed of the elements.
+    do, count on. The inputs of the program have symbolic sizes.
     """
-    given = method.samples[0]
     shapes = _shapes(program)
-    leaves = given.flatten()[0]
+    leaves, spec = method.samples[0].flatten()
     if len(shapes) != len(leaves):
         return
     symbols = _symbols(method, program, shapes, leaves)
@@ -76,8 +65,8 @@ def of_other_sizes(method: Method, program: ExportedProgram, seed: int) -> Itera
         if sizes not in seen:
             seen.append(sizes)
             least = next((size.least for symbol, size in symbols.items() if sizes[symbol] < size.least), None)
-            resized = _with_leaves(given, lambda leaf, i, of=sizes: _resized(leaf, shapes[i], of, generator))
-            yield Resized(resized, least)
+            resized = [_resized(leaf, shape, sizes, generator) for leaf, shape in zip(leaves, shapes, strict=True)]
+            yield Resized(Inputs(*pytree.tree_unflatten(resized, spec)), least)
 
 
 @dataclass(frozen=True)
@@ -110,25 +99,12 @@ class _Size:
         return min(2 * self.known + 1, self.most)
 
 
-def _with_leaves(given: Inputs, change: Any) -> Inputs:
-    """Returns inputs with other leaves: those that `change` returns for a leaf and its number."""
-    leaves, spec = given.flatten()
-    return Inputs(*pytree.tree_unflatten([change(leaf, i) for i, leaf in enumerate(leaves)], spec))
-
-
 def _shapes(program: ExportedProgram) -> Sequence[Sequence[_Expression] | None]:
     """Returns the sizes of each input of the user as expressions; None for inputs that are no tensors."""
-    values = {node.name: node.meta.get("val") for node in program.graph.nodes if node.op == "placeholder"}
-    shapes: list[Sequence[_Expression] | None] = []
-    for spec in program.graph_signature.input_specs:
-        if spec.kind == InputKind.USER_INPUT:
-            value = values.get(spec.arg.name) if isinstance(spec.arg, TensorArgument) else None
-            shapes.append([_expression(size) for size in value.shape] if isinstance(value, torch.Tensor) else None)
-    return shapes
-
-
-def _expression(size: int | torch.SymInt) -> _Expression:
-    return size.node.expr if isinstance(size, torch.SymInt) else size
+    return [
+        [graphs.expression(size) for size in value.shape] if isinstance(value, torch.Tensor) else None
+        for _, value in graphs.user_inputs(program)
+    ]
 
 
 def _symbols(
@@ -152,12 +128,11 @@ def _symbols(
     return symbols
 
 
-def _mixed(leaf: Any, generator: torch.Generator) -> Any:
-    if not isinstance(leaf, torch.Tensor) or leaf.numel() < 2:
-        return leaf
-    flat = leaf.detach().flatten()[torch.randperm(leaf.numel(), generator=generator)]
-    result = torch.empty_like(leaf)
-    return result.copy_(flat.view(leaf.shape))
+def _mixed(tensor: torch.Tensor, generator: torch.Generator) -> torch.Tensor:
+    if tensor.numel() < 2:
+        return tensor
+    flat = tensor.detach().flatten()[torch.randperm(tensor.numel(), generator=generator)]
+    return torch.empty_like(tensor).copy_(flat.view(tensor.shape))
 
 
 def _resized(

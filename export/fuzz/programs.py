@@ -12,7 +12,6 @@ from typing import Any
 import torch
 from executorch.exir import EdgeCompileConfig, EdgeProgramManager, to_edge_transform_and_lower
 from torch.export import ExportedProgram
-from torch.export.graph_signature import InputKind
 from torch.fx.experimental.symbolic_shapes import ShapeEnv
 
 from export.emulator.loaded import Loaded
@@ -107,10 +106,8 @@ class Programs:
             )
 
     def results(self, loaded: Loaded) -> list[Result]:
-        """Returns the results of an emitted program for the samples.
+        """Returns the results of an emitted program for the samples, from the emulator.
 
-        Args:
-            loaded: the program for the emulator.
         Raises:
             Fault: the program has a fault in its memory plan, its layouts or the order of its instructions.
         """
@@ -140,11 +137,8 @@ class Programs:
         return sorted(set(self.exported.graph_signature.inputs_to_buffers.values()))
 
     def lower(self, names: Sequence[str], observer: Observer | None = None) -> Lowered:
-        """Returns the lowered program after some passes.
+        """Returns the lowered program after some passes. The observer gets each pass that changed the program.
 
-        Args:
-            names: the passes.
-            observer: called after each pass that changed the program.
         Raises:
             InputError: a pass raised.
         """
@@ -215,12 +209,7 @@ class Programs:
 
     def sizes(self) -> tuple[list[tuple[Any, ...]], dict[Any, tuple[int, Any]]]:
         """Returns the sizes of each input, as numbers or expressions, and the value range of each symbol."""
-        specs, nodes = self.exported.graph_signature.input_specs, self.exported.graph.find_nodes(op="placeholder")
-        shapes = [
-            tuple(getattr(getattr(size, "node", None), "expr", size) for size in node.meta["val"].shape)
-            for spec, node in zip(specs, nodes, strict=True)
-            if spec.kind is InputKind.USER_INPUT
-        ]
+        shapes = [tuple(map(graphs.expression, value.shape)) for _, value in graphs.user_inputs(self.exported)]
         symbols = {symbol for shape in shapes for size in shape for symbol in getattr(size, "free_symbols", ())}
         limits = self.exported.range_constraints
         return shapes, {symbol: (int(limits[symbol].lower), limits[symbol].upper) for symbol in symbols & limits.keys()}

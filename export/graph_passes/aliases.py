@@ -104,7 +104,7 @@ class Aliases:
         return not any(
             (node.op == "placeholder" and signature.inputs_to_buffers.get(node.name) not in buffers)
             or node.op == "get_attr"
-            or _is_control_flow(node)
+            or is_control_flow(node)
             for node in block
         )
 
@@ -137,7 +137,7 @@ def _sources(node: Node) -> Iterator[Node]:
                 yield from _nodes(graphs.argument(node, argument.name))
     if node.target is _VIEW or node.target is operator.getitem:
         yield from _nodes(node.args[0])
-    elif _is_control_flow(node):
+    elif is_control_flow(node):
         yield from (source for source in node.all_input_nodes if source.op != "get_attr")
 
 
@@ -152,7 +152,7 @@ def written(node: Node) -> Iterator[Node]:
         yield from node.all_input_nodes
 
 
-def _is_control_flow(node: Node) -> bool:
+def is_control_flow(node: Node) -> bool:
     """Returns whether a node is a higher-order operator, whose results may alias its arguments."""
     return isinstance(node.target, torch._ops.HigherOrderOperator) and node.target is not executorch_call_delegate
 

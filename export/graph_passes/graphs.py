@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import itertools
 import operator
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import torch
@@ -15,7 +15,7 @@ from executorch.exir.tensor import dim_order_from_stride
 from torch._subclasses.fake_tensor import FakeTensor
 from torch.export import ExportedProgram
 from torch.export.graph_signature import ExportGraphSignature, InputKind, InputSpec, OutputKind, TensorArgument
-from torch.fx import Node
+from torch.fx import GraphModule, Node
 from torch.fx.experimental.symbolic_shapes import optimization_hint, statically_known_true
 
 from export.user.dense_tensors import channels_last_order
@@ -27,6 +27,13 @@ IMAGE_DIMS = (4, 5)
 
 # A node that calls an operator. The arguments have the types of the operator's schema, which torch.fx cannot express.
 Call = Any
+
+
+def all_nodes(module: GraphModule) -> Iterator[Node]:
+    """Yields the nodes of a graph and of its branches and loops."""
+    for one in module.modules():
+        if isinstance(one, GraphModule):
+            yield from one.graph.nodes
 
 
 def operator_of(node: Node) -> torch._ops.OpOverload | None:
@@ -276,10 +283,23 @@ def is_output(node: Node) -> bool:
     return any(user.op == "output" for user in node.users)
 
 
+def user_inputs(program: ExportedProgram) -> Iterator[tuple[str, Any]]:
+    """Yields the name and the value of each input of the user."""
+    values = {node.name: value(node) for node in program.graph.find_nodes(op="placeholder")}
+    for spec in program.graph_signature.input_specs:
+        if spec.kind is InputKind.USER_INPUT:
+            yield spec.arg.name, values.get(spec.arg.name)
+
+
+def expression(size: int | torch.SymInt) -> Any:
+    """Returns a size as a number or as an expression of symbols, of SymPy."""
+    return size.node.expr if isinstance(size, torch.SymInt) else size
+
+
 def written_inputs(program: ExportedProgram) -> list[int]:
     """Returns the positions of the inputs that a method writes to, in the order in which ExecuTorch returns them."""
     signature = program.graph_signature
-    inputs = [spec.arg.name for spec in signature.input_specs if spec.kind == InputKind.USER_INPUT]
+    inputs = [name for name, _ in user_inputs(program)]
     outputs = [spec.target for spec in signature.output_specs if spec.kind == OutputKind.USER_INPUT_MUTATION]
     return [inputs.index(name) for name in outputs]
 

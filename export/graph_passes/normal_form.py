@@ -7,7 +7,6 @@ from collections.abc import Iterable
 import torch
 from torch._subclasses.fake_tensor import FakeTensor
 from torch.export import ExportedProgram
-from torch.fx import GraphModule
 from torch.utils import _pytree as pytree
 
 from export.graph_passes import calls, graphs
@@ -19,10 +18,9 @@ def normalize(program: ExportedProgram) -> None:
     The arguments are those of the outermost graph, which passes rewrite. The values are also those of branches and
     loops: ExecuTorch refuses a branch whose input has a symbol where the value that it gets has a number.
     """
-    for module in program.graph_module.modules():
-        for node in module.graph.nodes if isinstance(module, GraphModule) else ():
-            if "val" in node.meta:
-                node.meta["val"] = pytree.tree_map_only(FakeTensor, _with_constant_sizes, node.meta["val"])
+    for node in graphs.all_nodes(program.graph_module):
+        if "val" in node.meta:
+            node.meta["val"] = pytree.tree_map_only(FakeTensor, _with_constant_sizes, node.meta["val"])
     for node in program.graph.nodes:
         called = graphs.operator_of(node)
         view = calls.VIEWS.get(called.name()) if called is not None else None

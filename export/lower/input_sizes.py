@@ -9,10 +9,10 @@ from collections.abc import Iterator
 
 import torch
 from torch.export import ExportedProgram
-from torch.export.graph_signature import InputKind
 from torch.utils._sympy.numbers import int_oo
 
 from diagnostics.errors import Finding, InputError
+from export.graph_passes import graphs
 from export.graph_passes.rewrites import recurrent
 from export.user import asked_sizes
 from export.user.model_file import Method
@@ -39,7 +39,7 @@ def check(method: Method, exported: ExportedProgram) -> None:
             " torch.export.Dim.AUTO(max=512).",
             id="unbounded-size",
         )
-        for name, value in _inputs(exported)
+        for name, value in graphs.user_inputs(exported)
         for dim, size in enumerate(value.shape if isinstance(value, torch.Tensor) else ())
         if _bounds(size)[1] is int_oo
     ]
@@ -52,7 +52,7 @@ def _samples_beyond(method: Method, exported: ExportedProgram) -> Iterator[Findi
     """Yields a finding for each size of a sample that the program does not have."""
     if recurrent.has_layers(exported):
         return  # As in `narrowed`.
-    values = list(_inputs(exported))
+    values = list(graphs.user_inputs(exported))
     for index, given in enumerate(method.samples):
         for (name, value), leaf in zip(values, given.flatten()[0], strict=False):
             if not (isinstance(value, torch.Tensor) and isinstance(leaf, torch.Tensor)):
@@ -75,19 +75,11 @@ def narrowed(method: Method, exported: ExportedProgram) -> Iterator[Finding]:
     """Yields a warning for each size of an input that torch.export has made smaller than the user asks for."""
     if recurrent.has_layers(exported):
         return  # Without the graph pass `recurrent`, time steps are fixed. `recurrent.check_steps` says so.
-    for (name, value), asked in zip(_inputs(exported), asked_sizes.of(method), strict=False):
+    for (name, value), asked in zip(graphs.user_inputs(exported), asked_sizes.of(method), strict=False):
         for dim, size in enumerate(value.shape if isinstance(value, torch.Tensor) else ()):
             asked_most = asked_sizes.most_of_hint(asked.get(dim))
             if asked_most is not None and _bounds(size)[1] < asked_most:
                 yield _narrowed(method, f"the input {name} of {method.name}()", dim, size, asked_most)
-
-
-def _inputs(exported: ExportedProgram) -> Iterator[tuple[str, object]]:
-    """Yields the name and the value of each input of the user."""
-    nodes = exported.graph.find_nodes(op="placeholder")
-    for spec, node in zip(exported.graph_signature.input_specs, nodes, strict=True):
-        if spec.kind is InputKind.USER_INPUT:
-            yield spec.arg.name, node.meta.get("val")
 
 
 def _bounds(size: int | torch.SymInt) -> tuple[int, int]:

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Any
 
 import torch
 from executorch.exir.operator import convert
 
 from diagnostics.errors import Finding, InputError
+from export.graph_passes import graphs
 from export.user.model_file import Method
 
 # PyTorch functionalizes the operators of these namespaces.
@@ -31,14 +33,12 @@ def check(method: Method, exported: torch.export.ExportedProgram) -> None:
 
 def _calls(exported: torch.export.ExportedProgram) -> Iterator[tuple[torch._ops.OpOverload, torch.fx.Node]]:
     """Yields the called operators with their nodes. A higher-order operator may wrap an operator that writes."""
-    for graph_module in exported.graph_module.modules():
-        for node in graph_module.graph.nodes if isinstance(graph_module, torch.fx.GraphModule) else ():
-            if isinstance(node.target, torch._ops.HigherOrderOperator) and node.args:
-                operator = node.args[0]  # As in auto_functionalized(operator, ...).
-            else:
-                operator = node.target
-            if isinstance(operator, torch._ops.OpOverload):
-                yield operator, node
+    for node in graphs.all_nodes(exported.graph_module):
+        operator: Any = node.target
+        if isinstance(operator, torch._ops.HigherOrderOperator) and node.args:
+            operator = node.args[0]  # As in auto_functionalized(operator, ...).
+        if isinstance(operator, torch._ops.OpOverload):
+            yield operator, node
 
 
 def _written(schema: torch.FunctionSchema) -> list[str]:

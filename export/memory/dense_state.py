@@ -10,10 +10,11 @@ import torch
 from torch._ops import OpOverload
 from torch.export import ExportedProgram
 from torch.export.graph_signature import InputKind, InputSpec
-from torch.fx import GraphModule, Node
+from torch.fx import Node
 from torch.utils import _pytree as pytree
 
 from diagnostics.errors import Finding, InputError
+from export.graph_passes import graphs
 from export.user.dense_tensors import CHANNELS_LAST, contiguous, dense, dim_order
 from export.user.model_file import Method
 
@@ -24,7 +25,7 @@ def check(method: Method, exported: ExportedProgram) -> None:
     Raises:
         InputError: a tensor is sparse. The error has the first one.
     """
-    for node in _nodes(exported):
+    for node in graphs.all_nodes(exported.graph_module):
         value = node.meta.get("val")
         if isinstance(value, torch.Tensor) and value.layout != torch.strided:
             at, frames = method.source.frames_of_text(node.meta.get("stack_trace") or "")
@@ -53,11 +54,14 @@ def lay_out(exported: ExportedProgram) -> ExportedProgram:
     _separate_elements(exported)
     # flatten() of a channels-last buffer is a copy, and a write to the copy does not reach the buffer. flatten() of a
     # contiguous buffer is a view. So the calls become functional first, with the buffer's strides in PyTorch.
-    if any(isinstance(node.target, OpOverload) and node.target._schema.is_mutable for node in _nodes(exported)):
+    if any(
+        isinstance(node.target, OpOverload) and node.target._schema.is_mutable
+        for node in graphs.all_nodes(exported.graph_module)
+    ):
         _separate(exported)
         exported = exported.run_decompositions({})
     # The strides of a tensor that PyTorch views may not allow a view of the contiguous tensor.
-    for node in _nodes(exported):
+    for node in graphs.all_nodes(exported.graph_module):
         if node.target is torch.ops.aten.view.default:
             node.target = torch.ops.aten.reshape.default
     _lay_out(exported, of_inputs=False)
@@ -83,13 +87,6 @@ def _separate(exported: ExportedProgram) -> None:
         if shared[tensor.untyped_storage().data_ptr()] > 1 and torch._debug_has_internal_overlap(tensor) != 1:
             own = torch.empty_strided(tensor.size(), tensor.stride(), dtype=tensor.dtype)
             _hold(exported, spec, tensor, own.copy_(tensor.detach()))
-
-
-def _nodes(exported: ExportedProgram) -> Iterator[Node]:
-    """Yields the nodes of the graph and of its parts."""
-    for module in exported.graph_module.modules():
-        if isinstance(module, GraphModule):
-            yield from module.graph.nodes
 
 
 def _unlike(

@@ -11,7 +11,6 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-import torch
 from executorch.exir import memory
 from executorch.exir.dialects.edge._ops import EdgeOpOverload
 from executorch.exir.memory_planning import get_node_tensor_specs
@@ -99,24 +98,22 @@ class Planning:
 
 
 def _make_room_for_views(graph_module: GraphModule) -> None:
-    for module in graph_module.modules():
-        for node in module.graph.nodes if isinstance(module, torch.fx.GraphModule) else ():
-            viewed = node
-            while viewed.target is memory.view:
-                viewed = viewed.args[0]
-            if viewed is node:
-                continue
-            storage, least = viewed.meta["spec"], node.meta["spec"].nbytes()
-            if least > getattr(storage, "least_bytes", storage.nbytes()):
-                # The graph and its views have the object.
-                storage.__class__ = _Storage
-                storage.least_bytes = least
+    for node in graphs.all_nodes(graph_module):
+        viewed: graphs.Call = node
+        while viewed.target is memory.view:
+            viewed = viewed.args[0]
+        if viewed is node:
+            continue
+        storage, least = viewed.meta["spec"], node.meta["spec"].nbytes()
+        if least > getattr(storage, "least_bytes", storage.nbytes()):
+            # The graph and its views have the object.
+            storage.__class__ = _Storage
+            storage.least_bytes = least
 
 
 def _specs(graph_module: GraphModule) -> Iterator[TensorSpec]:
     """Yields the specs of all tensors of a graph and of its branches and loops, without views."""
-    for module in graph_module.modules():
-        for node in module.graph.nodes if isinstance(module, torch.fx.GraphModule) else ():
-            for spec in get_node_tensor_specs(node):
-                if isinstance(spec, TensorSpec) and not isinstance(spec, _ViewSpec):
-                    yield spec
+    for node in graphs.all_nodes(graph_module):
+        for spec in get_node_tensor_specs(node):
+            if isinstance(spec, TensorSpec) and not isinstance(spec, _ViewSpec):
+                yield spec

@@ -17,12 +17,11 @@ from collections.abc import Iterator
 from typing import Any
 
 import torch
-from executorch.exir.delegate import executorch_call_delegate
 from torch.export import ExportedProgram
 from torch.fx import GraphModule, Node
 
 from export.graph_passes import graphs
-from export.graph_passes.aliases import Aliases, outputs
+from export.graph_passes.aliases import Aliases, is_control_flow, outputs
 from export.graph_passes.calls import ToDimOrderCopy, ViewCopy
 
 _COND = torch.ops.higher_order.cond
@@ -42,7 +41,7 @@ def separate(program: ExportedProgram) -> None:
 
 def _separate_results(module: GraphModule) -> None:
     nodes = list(module.graph.nodes)
-    flows = [node for node in nodes if _is_control_flow(node)]
+    flows = [node for node in nodes if is_control_flow(node)]
     for flow in flows:
         is_overwritten = flow.target is _COND and flow is not flows[-1]
         for result in list(flow.users):
@@ -71,10 +70,6 @@ def _lay_out_rows(module: GraphModule, loop: Node) -> None:
             rows[i] = ToDimOrderCopy(row, dim_order=tuple(range(value.dim()))).insert(end, value.contiguous())
     end.args = (tuple(rows),)
     graph_module.recompile()
-
-
-def _is_control_flow(node: Node) -> bool:
-    return isinstance(node.target, torch._ops.HigherOrderOperator) and node.target is not executorch_call_delegate
 
 
 def _is_view(node: Node) -> bool:

@@ -20,11 +20,7 @@ _WITH_MEMORY = (InputKind.BUFFER, InputKind.PARAMETER, InputKind.CONSTANT_TENSOR
 
 
 def check(method: Method, exported: ExportedProgram) -> None:
-    """Checks that a method writes to no buffer that shares memory.
-
-    Args:
-        method: the method.
-        exported: its graph, before any change.
+    """Checks that a method, with its graph before any change, writes to no buffer that shares memory.
 
     Raises:
         InputError: the method writes to such buffers. The error has a finding for each.
@@ -52,10 +48,6 @@ def check(method: Method, exported: ExportedProgram) -> None:
 
 def check_methods(methods: Sequence[Method], exported: Mapping[str, ExportedProgram]) -> None:
     """Checks that no method writes to a buffer that another method uses.
-
-    Args:
-        methods: the methods of a program.
-        exported: their graphs.
 
     Raises:
         InputError: a method writes to such buffers. The error has a finding for each buffer.

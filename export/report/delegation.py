@@ -13,6 +13,7 @@ import torch
 from executorch.exir.delegate import executorch_call_delegate
 from executorch.exir.lowered_backend_module import LoweredBackendModule
 
+from export.graph_passes import graphs
 from export.patches import partitioner_reasons
 from export.user.model_file import Method
 
@@ -70,15 +71,14 @@ def of_graph(method: Method, graph_module: torch.fx.GraphModule, *, is_partition
     """
     delegates: list[Delegate] = []
     remaining: list[Remaining] = []
-    for module in graph_module.modules():
-        for node in module.graph.nodes if isinstance(module, torch.fx.GraphModule) else ():
-            if node.op != "call_function" or node.target is operator.getitem:
-                continue
-            if node.target is executorch_call_delegate:
-                lowered = getattr(module, node.args[0].target)
-                delegates.append(Delegate(lowered.backend_id, _operators(lowered)))
-            else:
-                remaining.append(_remaining(method, node, is_partitioned=is_partitioned))
+    for node in graphs.all_nodes(graph_module):
+        if node.op != "call_function" or node.target is operator.getitem:
+            continue
+        if node.target is executorch_call_delegate:
+            lowered: Any = getattr(node.graph.owning_module, str(node.all_input_nodes[0].target))
+            delegates.append(Delegate(lowered.backend_id, _operators(lowered)))
+        else:
+            remaining.append(_remaining(method, node, is_partitioned=is_partitioned))
     return Delegation(tuple(delegates), tuple(remaining))
 
 
@@ -96,10 +96,8 @@ def _remaining(method: Method, node: torch.fx.Node, *, is_partitioned: bool) -> 
 
 
 def _name(node: torch.fx.Node) -> str:
-    target: Any = node.target
-    # An operator of the edge dialect wraps the operator of PyTorch.
-    overload = target if isinstance(target, torch._ops.OpOverload) else getattr(target, "_op", target)
-    return str(overload.name() if isinstance(overload, torch._ops.OpOverload) else getattr(target, "__name__", target))
+    called = graphs.operator_of(node)
+    return str(called.name() if called else getattr(node.target, "__name__", node.target))
 
 
 def as_json(delegations: Mapping[str, Delegation]) -> str:
@@ -120,7 +118,8 @@ def _lines(name: str, delegation: Delegation) -> Iterator[str]:
     plural = "" if len(delegation.delegates) == 1 else "s"
     yield f"{name}: {delegated} of {total} operators in {len(delegation.delegates)} delegate{plural}"
     for index, delegate in enumerate(delegation.delegates):
-        yield f"  delegate {index}, {delegate.backend}: {_counted(delegate.operators)}"
+        counts = (f"{count} {name_of_operator}" for name_of_operator, count in delegate.operators.items())
+        yield f"  delegate {index}, {delegate.backend}: {', '.join(counts)}"
     if delegation.remaining:
         yield "  kernels:"
     for (operator_name, reason), places in _grouped(delegation.remaining).items():
@@ -135,7 +134,3 @@ def _grouped(remaining: Sequence[Remaining]) -> dict[tuple[str, str], list[str]]
     for one in remaining:
         groups.setdefault((one.operator, one.reason), []).append(one.at)
     return dict(sorted(groups.items()))
-
-
-def _counted(operators: Mapping[str, int]) -> str:
-    return ", ".join(f"{count} {name}" for name, count in operators.items())

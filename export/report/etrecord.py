@@ -7,11 +7,11 @@ import re
 import zipfile
 from collections.abc import Iterator, Mapping
 
-import torch
 from executorch.exir import ExecutorchProgramManager
 from torch.export import ExportedProgram
 
 from diagnostics.errors import Finding, InputError
+from export.graph_passes import graphs
 from export.report import origins
 from export.user.model_file import Method
 
@@ -52,10 +52,9 @@ def serialize(program: ExecutorchProgramManager, method: Method) -> bytes:
     """
     record = program.get_etrecord()
     for exported in _programs(record.exported_program, record.edge_dialect_program):
-        for module in exported.graph_module.modules():
-            for node in module.graph.nodes if isinstance(module, torch.fx.GraphModule) else ():
-                if trace := node.meta.get("stack_trace"):
-                    node.meta["stack_trace"] = origins.without_folders(trace)
+        for node in graphs.all_nodes(exported.graph_module):
+            if trace := node.meta.get("stack_trace"):
+                node.meta["stack_trace"] = origins.without_folders(trace)
     written = io.BytesIO()
     try:
         record.save(written)

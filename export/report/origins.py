@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -28,10 +28,6 @@ def as_json(methods: Mapping[str, Emission], programs: Mapping[str, ExportedProg
     backend, the module, and the frames of the stack, the innermost last, as indices into `frames`. A call of a backend
     has `parts`, one for each node of the delegated graph. `constants` has an object for each method, with the name in
     the module of each value that has one.
-
-    Args:
-        methods: the record of the emission of each method.
-        programs: the emitted methods.
     """
     frames: dict[tuple[str, int, str, str], int] = {}
     origins = {
@@ -67,7 +63,11 @@ def _origin(instruction: Instruction, frames: dict[tuple[str, int, str, str], in
     return {
         "operator": instruction.operator,
         "module": modules[-1] if modules else "",
-        "stack": [frames.setdefault(frame, len(frames)) for frame in _stack(instruction.nodes)],
+        "stack": [
+            frames.setdefault(frame, len(frames))
+            for each in instruction.nodes
+            for frame in _frames_of_model(each.meta.get("stack_trace") or "")
+        ],
     }
 
 
@@ -77,14 +77,9 @@ def _name(node: torch.fx.Node) -> str:
     return f"{schema.name}.{schema.overload_name}" if schema.overload_name else str(schema.name)
 
 
-def _stack(nodes: Sequence[torch.fx.Node]) -> list[tuple[str, int, str, str]]:
-    """Returns the frames of nested nodes, the outermost first."""
-    return [frame for node in nodes for frame in _frames_of_model(node.meta.get("stack_trace") or "")]
-
-
 def _frames_of_model(stack_trace: str) -> list[tuple[str, int, str, str]]:
     """Returns the frames of a stack trace, without PyTorch's frames before and after the frames of the model."""
-    stack = list(_frames(stack_trace))
+    stack = [(_shown(file), int(line), function, code) for file, line, function, code in _FRAME.findall(stack_trace)]
     of_model = [index for index, frame in enumerate(stack) if not frame[0].startswith("torch/")]
     return stack[of_model[0] : of_model[-1] + 1] if of_model else stack
 
@@ -92,11 +87,6 @@ def _frames_of_model(stack_trace: str) -> list[tuple[str, int, str, str]]:
 def without_folders(stack_trace: str) -> str:
     """Returns a stack trace with paths that are the same on every machine."""
     return re.sub(r'(?<=File ")([^<"].*?)(?=")', lambda path: _shown(path[0]), stack_trace)
-
-
-def _frames(stack_trace: str) -> Iterator[tuple[str, int, str, str]]:
-    for file, line, function, code in _FRAME.findall(stack_trace):
-        yield _shown(file), int(line), function, code
 
 
 def _shown(file: str) -> str:

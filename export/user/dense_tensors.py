@@ -7,8 +7,6 @@ copy tensors of any other order.
 
 from __future__ import annotations
 
-import itertools
-import operator
 from collections.abc import Sequence
 
 import torch
@@ -29,10 +27,9 @@ def dim_order(tensor: torch.Tensor) -> list[int] | None:
     """
     contiguous = list(range(tensor.dim()))
     for order in (contiguous, CHANNELS_LAST)[: 2 if tensor.dim() == 4 else 1]:
-        sizes = [1, *(max(tensor.size(dim), 1) for dim in reversed(order))]
-        strides = itertools.accumulate(sizes[:-1], operator.mul)
-        places = zip(reversed(order), strides, strict=True)
-        if all(tensor.size(dim) == 1 or tensor.stride(dim) == stride for dim, stride in places):
+        usual = torch.empty_permuted(tensor.shape, order, device="meta").stride()
+        places = zip(tensor.shape, tensor.stride(), usual, strict=True)
+        if all(size == 1 or stride == expected for size, stride, expected in places):
             return order
     return None
 

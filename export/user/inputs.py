@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -24,11 +24,13 @@ class Inputs:
     def flatten(self) -> tuple[list[Any], pytree.TreeSpec]:
         return pytree.tree_flatten((self.args, dict(self.kwargs)))
 
+    def with_tensors(self, change: Callable[[torch.Tensor], torch.Tensor]) -> Inputs:
+        """Returns the arguments with the tensors that `change` returns for the present ones."""
+        return Inputs(*pytree.tree_map_only(torch.Tensor, change, (self.args, dict(self.kwargs))))
+
     def separate(self) -> Inputs:
         """Returns the arguments with a dense copy of each tensor, as inputs of a program are."""
-        leaves, spec = self.flatten()
-        copies = [dense(leaf.detach().clone()) if isinstance(leaf, torch.Tensor) else leaf for leaf in leaves]
-        return Inputs(*pytree.tree_unflatten(copies, spec))
+        return self.with_tensors(lambda tensor: dense(tensor.detach().clone()))
 
     def shown(self) -> str:
         """Describes the arguments in a few words, in the form of a call."""

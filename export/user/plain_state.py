@@ -105,13 +105,8 @@ def leak(method: Method) -> Finding | None:
 
 
 def check_others(method: Method, attribute: Attribute, value: Any, others: Sequence[Method]) -> None:
-    """Checks that no other method reads a plain attribute that a method changes.
+    """Checks that no other method reads a plain attribute that a method changes, whose runs have given it `value`.
 
-    Args:
-        method: the method that changes the attribute.
-        attribute: the attribute.
-        value: the value after the runs.
-        others: the other methods of the program.
     Raises:
         InputError: another method gives other results with the value.
     """
@@ -160,14 +155,9 @@ def _is_changed(one: Any, other: Any) -> bool:
 
 def _varied(inputs: Inputs) -> Inputs:
     """Returns inputs with other floats of the same range."""
-    leaves, spec = inputs.flatten()
-    varied = [
-        leaf.flip(tuple(range(leaf.dim()))) * 0.5
-        if isinstance(leaf, torch.Tensor) and leaf.is_floating_point()
-        else leaf
-        for leaf in leaves
-    ]
-    return Inputs(*pytree.tree_unflatten(varied, spec))
+    return inputs.with_tensors(
+        lambda tensor: tensor.flip(tuple(range(tensor.dim()))) * 0.5 if tensor.is_floating_point() else tensor
+    )
 
 
 class Check:
@@ -295,10 +285,9 @@ class Check:
         return module
 
     def _state(self, result: _Result) -> list[Attribute]:
-        """Returns the attributes that make a difference for the last run; none if the module is not deterministic.
+        """Returns the attributes that make a difference for the result of the last run.
 
-        Args:
-            result: what the last run gave.
+        None if the module is not deterministic.
         """
         *earlier, last = self._runs
 
