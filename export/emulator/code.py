@@ -129,11 +129,8 @@ class Code:
 
 
 def decode(plan: schema.ExecutionPlan, emission: Emission) -> Code:
-    """Decodes a method.
+    """Decodes an emitted method, with the record of its emission.
 
-    Args:
-        plan: the emitted method.
-        emission: the record of the method's emission.
     Raises:
         UnknownOperatorError: PyTorch has no function for an operator of the method.
     """

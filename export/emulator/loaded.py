@@ -31,10 +31,6 @@ class Loaded:
     def of(cls, executorch: ExecutorchProgramManager, emission: Emission, name: str) -> Loaded:
         """Loads a method.
 
-        Args:
-            executorch: the program.
-            emission: the record of the method's emission.
-            name: the name of the method.
         Raises:
             UnknownOperatorError: PyTorch has no function for an operator of the method.
         """

@@ -197,14 +197,13 @@ class Machine:
 
     def _run_kernel(self, step: Kernel) -> None:
         operator = step.operator
-        positions = [position for position in range(len(operator.schema.arguments)) if position not in operator.outs]
         values: list[Any] = []
-        for position, index in zip(positions, step.inputs, strict=True):
-            name = operator.schema.arguments[position].name
+        for argument, index in zip(operators.taken(operator.schema), step.inputs, strict=True):
             if operator.name == steps.COPY and not values:
                 values.append(self._target_of_copy(index))
                 continue
-            value = operator.convert(position, self._argument(index, f"the argument {name} of {operator.name}"))
+            what = f"the argument {argument.name} of {operator.name}"
+            value = operators.convert(argument, self._argument(index, what))
             if index in step.written:
                 value = value.clone()
             values.append(value)
@@ -237,13 +236,8 @@ class Machine:
     def _check_orders(self, step: Kernel, values: Sequence[Any]) -> None:
         """Checks that tensors have the dim orders that the kernel of an operator requires."""
         operator = step.operator
-        arguments = [
-            (one.name, index)
-            for one, index in zip(
-                [one for one in operator.schema.arguments if not one.is_out], step.inputs, strict=True
-            )
-        ]
-        for name, index in [*arguments, *(("out", out) for out in step.outs)]:
+        names = [one.name for one in operators.taken(operator.schema)]
+        for name, index in (*zip(names, step.inputs, strict=True), *(("out", out) for out in step.outs)):
             order, held = operator.dim_orders.get(name, ""), self._values[index]
             if isinstance(held, Held) and order in ("contiguous", "channels_last") and not fits_declared(held, order):
                 raise self._fault(
@@ -251,19 +245,14 @@ class Machine:
                     f" and the kernel takes {order} memory only"
                 )
         if operator.name.startswith(_WITH_DIM_ORDER):
-            names = [one.name for one in operator.schema.arguments if not one.is_out]
             order, out = values[names.index("dim_order")], self._values[step.outs[0]]
             if order is not None and not fits(out.sizes, out.order, order):
                 raise self._fault(f"{operator.name} gives the dim order {order}, and the plan has {out.order}")
 
-    def _check_view(self, index: int) -> None:
-        base = self._values[index]
-        if not is_contiguous(base):
-            raise self._fault(f"a view of memory with the sizes {base.sizes} in the dim order {base.order}")
-
     def _run_view(self, step: View) -> None:
         base, result = self._values[step.base], self._values[step.result]
-        self._check_view(step.base)
+        if not is_contiguous(base):
+            raise self._fault(f"a view of memory with the sizes {base.sizes} in the dim order {base.order}")
         if step.sizes is not None:
             sizes = [int(one) for one in self._argument(step.sizes, "the sizes")]
             shape = tuple(torch.empty(base.sizes, device="meta").view(sizes).shape)
@@ -350,9 +339,7 @@ def _last_reads(code: Code) -> Mapping[int, Sequence[int]]:
 
 def _indices(step: Step) -> Sequence[int]:
     """Returns the indices of all values that a step reads or writes."""
-    if isinstance(step, Kernel):
-        return (*step.inputs, *step.outs)
-    if isinstance(step, Delegate):
+    if isinstance(step, Kernel | Delegate):
         return (*step.inputs, *step.outs)
     if isinstance(step, Number):
         return step.inputs

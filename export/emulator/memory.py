@@ -150,16 +150,13 @@ class Memory:
         size = math.prod(sizes) * dtype.itemsize
         is_static = tensor.shape_dynamism == schema.TensorShapeDynamism.STATIC
         place = tensor.allocation_info
-        if place is None:
-            is_constant = tensor.data_buffer_idx > 0
-            if is_constant:
-                memory = _bytes(self._program.constant_buffer[tensor.data_buffer_idx].storage)
-            else:
-                memory = torch.full((size,), POISON, dtype=torch.uint8)
-            held = Held(dtype, order, sizes, memory, 0, size, is_static, is_constant)
-            if is_constant:
-                held.shadow = held.elements()
+        if place is None and tensor.data_buffer_idx > 0:
+            memory = _bytes(self._program.constant_buffer[tensor.data_buffer_idx].storage)
+            held = Held(dtype, order, sizes, memory, 0, size, is_static, is_constant=True)
+            held.shadow = held.elements()
             return held
+        if place is None:
+            return Held(dtype, order, sizes, torch.full((size,), POISON, dtype=torch.uint8), 0, size, is_static)
         held = Held(dtype, order, sizes, self.arenas[place.memory_id], place.memory_offset, size, is_static)
         if is_state:
             self._state.append(held)

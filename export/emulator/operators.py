@@ -51,18 +51,22 @@ class Operator:
     draws: bool
     dim_orders: Mapping[str, str]
 
-    def convert(self, position: int, value: Any) -> Any:
-        """Returns an argument with the type of the schema. A program has numbers for dtypes and memory formats."""
-        if isinstance(value, bool) or not isinstance(value, int):
-            return value
-        kind = str(self.schema.arguments[position].real_type).replace("Optional[", "").rstrip("]?")
-        if kind == "ScalarType":
-            return get_scalar_type(value)
-        if kind == "MemoryFormat":
-            return _MEMORY_FORMATS[value]
-        if kind == "Layout":
-            return torch.strided
+
+def taken(schema: torch.FunctionSchema) -> list[torch.Argument]:
+    """Returns the arguments that are no out arguments."""
+    return [one for one in schema.arguments if not one.is_out]
+
+
+def convert(argument: torch.Argument, value: Any) -> Any:
+    """Returns a value with the type of the schema. A program has numbers for dtypes and memory formats."""
+    if isinstance(value, bool) or not isinstance(value, int):
         return value
+    kind = str(argument.real_type).replace("Optional[", "").rstrip("]?")
+    if kind == "ScalarType":
+        return get_scalar_type(value)
+    if kind == "MemoryFormat":
+        return _MEMORY_FORMATS[value]
+    return torch.strided if kind == "Layout" else value
 
 
 @functools.cache
@@ -98,7 +102,7 @@ def find(name: str, overload: str) -> Operator:
 
 def _functional(packet: Any, called: torch._ops.OpOverload) -> torch._ops.OpOverload | None:
     """Returns the functional variant of an out variant; the operator itself if there are no out arguments."""
-    wanted = [one for one in called._schema.arguments if not one.is_out]
+    wanted = taken(called._schema)
     if len(wanted) == len(called._schema.arguments):
         return called
     found = None
@@ -141,7 +145,7 @@ def _compute_out(called: torch._ops.OpOverload, values: Sequence[Any], dtypes: S
 def _given(schema: torch.FunctionSchema, values: Sequence[Any]) -> tuple[list[Any], dict[str, Any]]:
     """Returns the positional and the keyword arguments of a call, without out arguments."""
     args, kwargs = [], {}
-    for argument, value in zip([one for one in schema.arguments if not one.is_out], values, strict=True):
+    for argument, value in zip(taken(schema), values, strict=True):
         if argument.kwarg_only:
             kwargs[argument.name] = value
         else:

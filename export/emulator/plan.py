@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 from collections import defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 from executorch.exir import schema
@@ -65,7 +65,7 @@ class _Analysis:
                 continue
             step = self._code.steps[number]
             after = self._after(step, memory, fresh)
-            for following in _following(number, step):
+            for following in (number + 1, *([step.to] if isinstance(step, JumpFalse) else [])):
                 known = before.get(following)
                 joined = after if known is None else (known[0] & after[0], known[1] & after[1])
                 if joined != known:
@@ -114,12 +114,6 @@ class _Analysis:
             for value in steps.tensors(self._code.plan, step.inputs):
                 if self._overlaps.get(out, 0) & self._bits.get(value, 0):
                     raise Fault(f"the result of {step.operator.name} lies in the memory of an argument", step)
-
-
-def _following(number: int, step: Step) -> Iterator[int]:
-    yield number + 1
-    if isinstance(step, JumpFalse):
-        yield step.to
 
 
 def _read(step: Step) -> Sequence[int]:

@@ -11,14 +11,11 @@ from runtime.tolerances.tolerance import OUTLIER_MEDIANS
 
 
 def difference(expected: torch.Tensor, actual: torch.Tensor) -> str:
-    """Describes the difference of a tensor from the expected one.
+    """Describes the difference of a tensor from the one that PyTorch computed.
 
     The tolerance is that of the dtype in runtime/tolerances/tolerances.yaml, with its meaning. Elements of dtypes
     without tolerance must be equal. Strides do not matter.
 
-    Args:
-        expected: what PyTorch computed.
-        actual: what is compared.
     Returns:
         One line, such as `element [3] is 1.5, not 2.5; 7 of 96 elements differ, the largest difference is 1.2; SNR 3.1
         dB`. Empty if the tensors are close.
@@ -97,12 +94,8 @@ def _describe(tensor: torch.Tensor) -> str:
 
 
 def noise(expected: torch.Tensor, actual: torch.Tensor, least_snr: float) -> str:
-    """Describes the difference of a tensor of floats whose signal-to-noise ratio is too small.
+    """Describes the difference of a tensor of floats whose signal-to-noise ratio is below `least_snr` decibels.
 
-    Args:
-        expected: what PyTorch computed.
-        actual: what is compared.
-        least_snr: the required ratio in decibels.
     Returns:
         One line; empty if the ratio is large enough, or if the tensors are close.
     """
