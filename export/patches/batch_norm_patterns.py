@@ -15,6 +15,7 @@ from __future__ import annotations
 
 import contextlib
 import sys
+from collections.abc import Callable
 from typing import Any
 
 import torch
@@ -33,17 +34,13 @@ PATCH = Patch(
 def skipped() -> contextlib.AbstractContextManager[None]:
     """Skips the search in modules without batch norms during the block."""
     utils = sys.modules.get(_UTILS)
-    if utils is None or not PATCH.is_applied():
-        return contextlib.nullcontext()
-    search = utils._do_annotate_conv_bn
+    return PATCH.wrapped(utils, "_do_annotate_conv_bn", _annotate) if utils else contextlib.nullcontext()
 
-    def annotate(module: torch.fx.GraphModule, *args: Any, **kwargs: Any) -> list[list[torch.fx.Node]]:
-        if any("batch_norm" in str(node.target) for node in module.graph.nodes):
-            found: list[list[torch.fx.Node]] = search(module, *args, **kwargs)
-            return found
-        # The search does this first.
-        module.graph.eliminate_dead_code()
-        module.recompile()
-        return []
 
-    return PATCH.applied(utils, _do_annotate_conv_bn=annotate)
+def _annotate(search: Callable[..., Any], module: torch.fx.GraphModule, *args: Any, **kwargs: Any) -> Any:
+    if any("batch_norm" in str(node.target) for node in module.graph.nodes):
+        return search(module, *args, **kwargs)
+    # The search does this first.
+    module.graph.eliminate_dead_code()
+    module.recompile()
+    return []

@@ -14,7 +14,7 @@ fixed. For other inputs, the bound is the largest int, for which no memory can b
 from __future__ import annotations
 
 import contextlib
-import functools
+from collections.abc import Callable
 from typing import Any
 
 import torch
@@ -33,18 +33,16 @@ PATCH = Patch(
 
 def bounded() -> contextlib.AbstractContextManager[None]:
     """Bounds the number of unique items by the number of all items during the block."""
-    if not PATCH.is_applied():
-        return contextlib.nullcontext()
-    original = fake_impls._unique
+    return PATCH.wrapped(fake_impls, "_unique", _unique)
 
-    @functools.wraps(original)
-    def unique(mode: Any, operator: Any, x: Any, dim: int | None, *args: Any, **kwargs: Any) -> Any:
-        results = original(mode, operator, x, dim, *args, **kwargs)
-        count, items = results[0].shape[dim or 0], x.numel() if dim is None else x.shape[dim]
-        if isinstance(count, torch.SymInt) and isinstance(items, torch.SymInt):
-            most = bound_sympy(items.node.expr, items.node.shape_env.var_to_range).upper
-            if most.is_finite:
-                _constrain_range_for_size(count, max=int(most))
-        return results
 
-    return PATCH.applied(fake_impls, _unique=unique)
+def _unique(
+    original: Callable[..., Any], mode: Any, operator: Any, x: Any, dim: int | None, *args: Any, **kwargs: Any
+) -> Any:
+    results = original(mode, operator, x, dim, *args, **kwargs)
+    count, items = results[0].shape[dim or 0], x.numel() if dim is None else x.shape[dim]
+    if isinstance(count, torch.SymInt) and isinstance(items, torch.SymInt):
+        most = bound_sympy(items.node.expr, items.node.shape_env.var_to_range).upper
+        if most.is_finite:
+            _constrain_range_for_size(count, max=int(most))
+    return results

@@ -18,7 +18,6 @@ dtype fails with `Failed to map a given dim_order`.
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Iterator
 
 import torch
 from executorch.exir.passes import dim_order_ops_registry
@@ -35,11 +34,9 @@ PATCH = Patch(
 _FORMATS = {(0, 2, 3, 1): torch.channels_last, (0, 2, 3, 4, 1): torch.channels_last_3d}
 
 
-@contextlib.contextmanager
-def known() -> Iterator[None]:
+def known() -> contextlib.AbstractContextManager[None]:
     """Gives each dim order a memory format during the block."""
-    with PATCH.applied(dim_order_ops_registry, get_memory_format=_memory_format):
-        yield
+    return PATCH.applied(dim_order_ops_registry, get_memory_format=_memory_format)
 
 
 def _memory_format(dim_order: list[int] | None) -> torch.memory_format:

@@ -15,7 +15,6 @@ that makes a new graph module.
 from __future__ import annotations
 
 import contextlib
-import functools
 from collections.abc import Callable
 from typing import Any
 
@@ -32,14 +31,10 @@ PATCH = Patch(
 
 def told(follow: Callable[[Node, Node], None]) -> contextlib.AbstractContextManager[None]:
     """Calls a function with each replaced node and the node in its place during the block."""
-    if not PATCH.is_applied():
-        return contextlib.nullcontext()
-    original = Node.replace_all_uses_with
 
-    @functools.wraps(original)
-    def replace_all(node: Node, replace_with: Node, *args: Any, **kwargs: Any) -> list[Node]:
+    def replace_all(original: Callable[..., Any], node: Node, replace_with: Node, *args: Any, **kwargs: Any) -> Any:
         replaced = original(node, replace_with, *args, **kwargs)
         follow(node, replace_with)
         return replaced
 
-    return PATCH.applied(Node, replace_all_uses_with=replace_all)
+    return PATCH.wrapped(Node, "replace_all_uses_with", replace_all)

@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import contextlib
 import operator
-from collections.abc import Sequence
+from collections.abc import Callable
 from typing import Any
 from unittest import mock
 
@@ -58,13 +58,12 @@ def skipped(but: type[ExportPass] | None = None) -> contextlib.AbstractContextMa
     and one more record in `from_node` of each node. So a later pass has to trace the graph if an earlier pass left old
     fake tensors, as OpReplacePass of `to_edge` does.
     """
-    original = ExportPass.call_submodule
 
-    def call_submodule(one: ExportPass, module: GraphModule, inputs: Sequence[Any]) -> PassResult:
+    def call_submodule(original: Callable[..., Any], one: ExportPass, module: GraphModule, inputs: Any) -> PassResult:
         is_skipped = not (but is not None and isinstance(one, but)) and _is_idle(one, module)
         return PassResult(module, False) if is_skipped else original(one, module, inputs)
 
-    return PATCH.applied(ExportPass, call_submodule=call_submodule)
+    return PATCH.wrapped(ExportPass, "call_submodule", call_submodule)
 
 
 class _ReplacedError(Exception):

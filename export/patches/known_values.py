@@ -16,8 +16,7 @@ makes, such as `torch.tensor(1)`, but not those of other tensors.
 from __future__ import annotations
 
 import contextlib
-import functools
-from collections.abc import Collection, Iterator
+from collections.abc import Callable, Collection, Iterator
 from typing import Any
 
 import torch
@@ -56,28 +55,26 @@ def known(*, but: Collection[str]) -> Iterator[set[str]]:
         The names of the buffers with known values, which traces add to.
     """
     names: set[str] = set()
-    make: Any = _trace._fakify_params_buffers  # type: ignore[attr-defined]
-    convert = FakeTensorMode.validate_and_convert_non_fake_tensors
 
-    @functools.wraps(make)
-    def make_known(mode: FakeTensorMode, module: torch.nn.Module) -> dict[str, Any]:
+    def make_known(make: Callable[..., Any], mode: FakeTensorMode, module: torch.nn.Module) -> dict[str, Any]:
         tensors: dict[str, Any] = make(mode, module)
         for name, buffer in module.named_buffers(remove_duplicate=False):
             if name not in but and _know(mode, tensors.get(name), buffer):
                 names.add(name)
         return tensors
 
-    @functools.wraps(convert)
-    def convert_known(self: FakeTensorMode, func: Any, converter: Any, given: Any, spec: Any) -> Any:
-        converted, fakes = convert(self, func, converter, given, spec)
+    def convert_known(  # noqa: PLR0917  # The parameters of PyTorch's function.
+        convert: Callable[..., Any], mode: FakeTensorMode, func: Any, converter: Any, given: Any, spec: Any
+    ) -> Any:
+        converted, fakes = convert(mode, func, converter, given, spec)
         for before, after in zip(given, converted, strict=True):
             if type(before) is torch.Tensor and before is not after:
-                _know(self, after, before)
+                _know(mode, after, before)
         return converted, fakes
 
     with (
-        PATCH.applied(_trace, _fakify_params_buffers=make_known),
-        PATCH.applied(FakeTensorMode, validate_and_convert_non_fake_tensors=convert_known),
+        PATCH.wrapped(_trace, "_fakify_params_buffers", make_known),
+        PATCH.wrapped(FakeTensorMode, "validate_and_convert_non_fake_tensors", convert_known),
         PATCH.applied(fake_tensor, CONSTANT_NUMEL_LIMIT=_MOST_ELEMENTS),
     ):
         yield names

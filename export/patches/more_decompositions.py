@@ -14,7 +14,6 @@ fails in the lowering.
 from __future__ import annotations
 
 import contextlib
-import functools
 from collections.abc import Callable, Mapping
 from typing import Any
 
@@ -34,12 +33,8 @@ PATCH = Patch(
 
 def added(decompositions: Mapping[OpOverload, Callable[..., Any]]) -> contextlib.AbstractContextManager[None]:
     """Adds decompositions to each table that a lowering makes during the block."""
-    if not PATCH.is_applied():
-        return contextlib.nullcontext()
-    original = vars(_program)["_default_decomposition_table"]
 
-    @functools.wraps(original)
-    def table(*args: Any, **kwargs: Any) -> dict[Any, Any]:
+    def table(original: Callable[..., Any], *args: Any, **kwargs: Any) -> dict[Any, Any]:
         return {**original(*args, **kwargs), **decompositions}
 
-    return PATCH.applied(_program, _default_decomposition_table=table)
+    return PATCH.wrapped(_program, "_default_decomposition_table", table)

@@ -10,7 +10,7 @@ import importlib.metadata
 import linecache
 import re
 from collections import defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 from unittest import mock
@@ -69,6 +69,24 @@ class Patch:
             yield
             return
         with mock.patch.multiple(owner, create=True, **attributes):
+            yield
+
+    @contextlib.contextmanager
+    def wrapped(self, owner: Any, name: str, wrapper: Callable[..., Any]) -> Iterator[None]:
+        """Calls `wrapper` in place of a function of a module or a class during the block, if the patch may be applied.
+
+        The wrapper gets the function, and then the arguments of the call.
+        """
+        if not self.is_applied():
+            yield
+            return
+        original = getattr(owner, name)
+
+        @functools.wraps(original)
+        def call(*args: Any, **kwargs: Any) -> Any:
+            return wrapper(original, *args, **kwargs)
+
+        with self.applied(owner, **{name: call}):
             yield
 
 
@@ -179,10 +197,6 @@ def _sources(patch: Patch) -> str:
     return "; ".join(
         f"{name} is gone"
         if fingerprint(name) is None
-        else f"{name} is not that of {_package(name)} {' or '.join(patch.known[name])}"
+        else f"{name} is not that of {re.split('[.:]', name)[0]} {' or '.join(patch.known[name])}"
         for name in patch.unknown
     )
-
-
-def _package(name: str) -> str:
-    return re.split(r"[.:]", name)[0]

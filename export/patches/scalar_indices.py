@@ -14,7 +14,6 @@ reads. The patch redirects writes: to `index_put_`, which takes tensors.
 from __future__ import annotations
 
 import contextlib
-import functools
 from collections.abc import Callable
 from typing import Any
 
@@ -32,17 +31,13 @@ PATCH = Patch(
 
 def written() -> contextlib.AbstractContextManager[None]:
     """Redirects writes to places that tensors give, in traces of torch.export during the block."""
-    if not PATCH.is_applied():
-        return contextlib.nullcontext()
-    original: Any = non_strict_utils._NonStrictTorchFunctionHandler._override
+    return PATCH.wrapped(non_strict_utils._NonStrictTorchFunctionHandler, "_override", _override)
 
-    @functools.wraps(original)
-    def override(self: Any, func: Any, args: Any, kwargs: Any) -> Any:
-        if func is torch.Tensor.__setitem__ and (call := write(*args)):
-            return call, (), {}
-        return original(self, func, args, kwargs)
 
-    return PATCH.applied(non_strict_utils._NonStrictTorchFunctionHandler, _override=override)
+def _override(original: Callable[..., Any], handler: Any, func: Any, args: Any, kwargs: Any) -> Any:
+    if func is torch.Tensor.__setitem__ and (call := write(*args)):
+        return call, (), {}
+    return original(handler, func, args, kwargs)
 
 
 def write(tensor: torch.Tensor, index: Any, value: Any) -> Callable[[], None] | None:

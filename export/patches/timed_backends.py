@@ -13,6 +13,7 @@ step.
 from __future__ import annotations
 
 import contextlib
+from collections.abc import Callable
 from typing import Any
 
 from executorch.exir import EdgeProgramManager
@@ -34,10 +35,9 @@ PATCH = Patch(
 
 def timed() -> contextlib.AbstractContextManager[None]:
     """Records the calls of `to_backend` during the block as the phase `backends`."""
-    to_backend = EdgeProgramManager.to_backend
+    return PATCH.wrapped(EdgeProgramManager, "to_backend", _in_phase)
 
-    def to_backend_in_phase(manager: EdgeProgramManager, *args: Any) -> EdgeProgramManager:
-        with phases.phase("backends"):
-            return to_backend(manager, *args)
 
-    return PATCH.applied(EdgeProgramManager, to_backend=to_backend_in_phase)
+def _in_phase(to_backend: Callable[..., Any], *args: Any) -> Any:
+    with phases.phase("backends"):
+        return to_backend(*args)

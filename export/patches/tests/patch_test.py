@@ -90,9 +90,17 @@ class PatchTest(case.TestCase):
         self.assertNotIn("new", vars(house))
         self.assertEqual(patch.warnings(met), ())
 
+    def test_wrapped(self) -> None:
+        house = self.module("wrapped_house").House
+        with self.patch("wrapped_house").wrapped(house, "window", lambda window, one: f"{window(one)}, not open"):
+            self.assertEqual(house().window(), "closed, not open")
+        self.assertEqual(house().window(), "closed")
+
     def test_left_out(self) -> None:
         house = self.module("changed_house").House
         for path, known in ((_DOOR, "other"), ("House.wall", "other")):
+            with self.patch("changed_house", path, known=known).wrapped(house, "wall", lambda wall: wall()):
+                self.assertFalse(hasattr(house, "wall"))
             with self.subTest(path), patch.noted() as met:
                 with self.patch("changed_house", path, known=known).applied(house, door=lambda: "open"):
                     self.assertEqual(house.door(), "closed")
