@@ -186,8 +186,7 @@ def _operators(method: Method, exported: torch.export.ExportedProgram) -> list[s
             if isinstance(node.target, torch._ops.OpOverload) and node.target.namespace not in _COMPILED_IN:
                 found.add(node.target.name())
     for name in sorted(found):
-        place = _in_python(name)
-        if place:
+        if place := _in_python(name):
             raise _python_only(method, name, place)
     return sorted(found - _OF_PYTORCH)
 

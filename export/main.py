@@ -78,29 +78,12 @@ _EXPORTER = "export.exporter"
 # files of a model first have the package's name. Their import registers nothing with PyTorch, and starts no thread.
 MODULES_OF_TRANSFORMERS = ("transformers.models.auto.configuration_auto", "scipy.optimize")
 
-_OUTPUTS = (
-    _PROGRAM,
-    _SAMPLES,
-    _WEIGHTS,
-    _REPORT,
-    _REPORT_JSON,
-    _PASSES,
-    _PASSES_JSON,
-    _ORIGINS,
-    _ETRECORD,
-    _EAGER_VALUES,
-    _EAGER_NODES,
-    _TIMES,
-)
 
-
-def _export(
-    outputs: Sequence[Path | None], model: Path, entry_point: str, import_paths: Sequence[Path]
-) -> Sequence[Finding]:
+def _export(folder: Path, model: Path, entry_point: str, import_paths: Sequence[Path]) -> Sequence[Finding]:
     """Exports a model file. Returns the warnings.
 
     Args:
-        outputs: the path of each output in `_OUTPUTS`; None for outputs that are not requested.
+        folder: the folder that the paths of outputs are relative to.
         model: the model file.
         entry_point: the name of the function in the file that returns the model.
         import_paths: folders of the user's own modules.
@@ -123,29 +106,29 @@ def _export(
         with_etrecord=bool(_ETRECORD.value),
         with_eager_values=bool(_EAGER_VALUES.value),
     )
-    contents = (
-        done.pte,
-        done.ptd,
-        done.weights,
-        delegation.as_text(done.delegations).encode(),
-        delegation.as_json(done.delegations).encode(),
-        passes_report.as_text(done.graph_passes, done.checked).encode(),
-        passes_report.as_json(done.graph_passes, done.checked).encode(),
-        done.origins,
-        done.etrecord,
-        *(done.eager or (None, None)),
-        phases.as_text().encode(),
-    )
-    for file, content in zip(outputs, contents, strict=True):
-        if file and content:
-            file.write_bytes(content)
+    eager_values, eager_nodes = done.eager or (None, None)
+    for output, content in (
+        (_PROGRAM, done.pte),
+        (_SAMPLES, done.ptd),
+        (_WEIGHTS, done.weights),
+        (_REPORT, delegation.as_text(done.delegations).encode()),
+        (_REPORT_JSON, delegation.as_json(done.delegations).encode()),
+        (_PASSES, passes_report.as_text(done.graph_passes, done.checked).encode()),
+        (_PASSES_JSON, passes_report.as_json(done.graph_passes, done.checked).encode()),
+        (_ORIGINS, done.origins),
+        (_ETRECORD, done.etrecord),
+        (_EAGER_VALUES, eager_values),
+        (_EAGER_NODES, eager_nodes),
+        (_TIMES, phases.as_text().encode()),
+    ):
+        if output.value and content:
+            (folder / output.value).write_bytes(content)
     return done.warnings
 
 
 def main(argv: Sequence[str]) -> int:
     # The model file may change the working directory.
-    outputs = [Path(_OUTPUT_FOLDER.value, flag.value).absolute() if flag.value else None for flag in _OUTPUTS]
-    return command.run(argv, _EXPORTER, functools.partial(_export, outputs))
+    return command.run(argv, _EXPORTER, functools.partial(_export, Path(_OUTPUT_FOLDER.value).absolute()))
 
 
 def _load_for_transformers() -> None:

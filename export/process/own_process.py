@@ -65,7 +65,8 @@ def run(step: Callable[[], str], printed: IO[bytes]) -> Outcome:
             os.kill(child, signal.SIGKILL)
             raise
         text = report[:].rstrip(b"\0")
-        frames = tuple((match[1], int(match[2])) for match in _FRAME.finditer(_read(crash).decode(errors="replace")))
+        crash.seek(0)
+        frames = tuple((match[1], int(match[2])) for match in _FRAME.finditer(crash.read().decode(errors="replace")))
     finished = text.startswith(_FINISHED)
     shown = text.removeprefix(_FINISHED).decode(errors="replace") if finished else None
     return Outcome(shown, _how(status), frames, usage.ru_maxrss * 1024, status == -signal.SIGKILL)
@@ -119,8 +120,3 @@ def _how(status: int) -> str:
         return f"was ended by {signal.Signals(-status).name}"
     except ValueError:
         return f"was ended by signal {-status}"
-
-
-def _read(file: IO[bytes]) -> bytes:
-    file.seek(0)
-    return file.read()

@@ -8,8 +8,6 @@ import time
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 
-_TOTAL, _OTHER = "total", "other"
-
 
 @dataclass
 class _Recorded:
@@ -32,11 +30,7 @@ _recorded = _Recorded()
 
 
 def begin(*, is_shown: bool) -> None:
-    """Begins an export, and clears the record of an earlier export.
-
-    Args:
-        is_shown: whether to print the begin and the end of each phase to stderr.
-    """
+    """Begins an export, and clears the record of an earlier one. If `is_shown`, phases are printed to stderr."""
     _recorded.is_shown = is_shown
     _recorded.start = time.perf_counter()
     _recorded.seconds.clear()
@@ -68,7 +62,7 @@ def _show(text: str) -> None:
 def seconds() -> Mapping[str, float]:
     """Returns the seconds of each phase, of `other` (outside of all phases) and of `total`."""
     total = time.perf_counter() - _recorded.start
-    return {**_recorded.seconds, _OTHER: total - sum(_recorded.seconds.values()), _TOTAL: total}
+    return {**_recorded.seconds, "other": total - sum(_recorded.seconds.values()), "total": total}
 
 
 def as_text() -> str:
