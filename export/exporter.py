@@ -14,7 +14,7 @@ from export.emulator import eager
 from export.emulator.eager import EagerValues
 from export.graph_passes import passes
 from export.lower import lowering, patched, program
-from export.lower.program import Program
+from export.lower.program import Options, Program
 from export.patches import patch
 from export.process import phases
 from export.user import model_file, samples
@@ -91,12 +91,8 @@ def export(
         patched.lowering(),
         eager.followed() if with_eager_values else contextlib.nullcontext(),
     ):
-        built = program.build(
-            loaded.methods,
-            recorded,
-            lowerings,
-            config,
-            selected,
+        options = Options(
+            config=config,
             strict_passes=strict_passes,
             planning_pass=planning_pass,
             external_weights=external_weights,
@@ -104,6 +100,7 @@ def export(
             with_etrecord=with_etrecord,
             eager=EagerValues() if with_eager_values else None,
         )
+        built = program.build(loaded.methods, recorded, lowerings, selected, options)
     of_program = {
         name: [
             replace(sample.with_written(built.written[name]), error_growth=built.error_growth[name])

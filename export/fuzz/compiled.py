@@ -39,12 +39,8 @@ class Compiled:
     is_small: bool
 
     def wrong(self, programs: Programs, reference: Reference, names: Sequence[str]) -> tuple[str, str]:
-        """Returns `compiled` and the difference, if the results are wrong; both empty if all are correct.
+        """Runs the program with some passes. Returns `compiled` and the difference, or both empty.
 
-        Args:
-            programs: the programs of the method.
-            reference: the correct results of the samples.
-            names: the passes.
         Raises:
             MissingOperatorsError: the library lacks kernels of the program.
         """

@@ -48,12 +48,10 @@ class Kernels:
     emulator: arm64.Emulator | None = None
 
     def wrong(self, programs: Programs, reference: Reference, names: Sequence[str]) -> tuple[str, str]:
-        """Returns the first instruction set with wrong results, and the difference; both empty if all are correct.
+        """Runs the program with some passes.
 
-        Args:
-            programs: the programs of the method.
-            reference: the correct results of the samples.
-            names: the passes.
+        Returns the first instruction set with wrong results, and the difference; both empty if all are correct.
+
         Raises:
             MissingOperatorsError: the runner lacks kernels of the program.
         """
@@ -77,31 +75,17 @@ class Kernels:
 
 
 def write(programs: Programs, reference: Reference, names: Sequence[str], folder: Path) -> bool:
-    """Writes model.pte and model.ptd of a method into a folder.
-
-    Args:
-        programs: the programs of the method.
-        reference: the correct results of the samples.
-        names: the passes.
-        folder: the folder.
-    Returns:
-        False, without files, if the results cannot be compared.
-    """
+    """Writes model.pte and model.ptd of a method into a folder. False, without files, if results cannot be compared."""
     if not reference.is_sure():
         return False
     method = programs.as_exported()
     # After runs with other sizes, PyTorch compiles a torch.cond for all sizes, and cannot do so with each branch.
     torch._dynamo.reset()
     recorded = samples.record(method)
-    built = program.build(
-        [method],
-        {method.name: recorded},
-        {method.name: Lowering()},
-        EdgeCompileConfig(_check_ir_validity=False),
-        passes.select(names),
-        strict_passes=True,
-        with_check=False,
-    )
+    config = EdgeCompileConfig(_check_ir_validity=False)
+    options = program.Options(config=config, strict_passes=True, with_check=False)
+    lowerings = {method.name: Lowering()}
+    built = program.build([method], {method.name: recorded}, lowerings, passes.select(names), options)
     if any(name.encode() in built.pte for name in _OTHER_NAN) and not reference.is_finite():
         return False
     stored = [one.with_written(built.written[method.name]) for one in recorded.samples]

@@ -75,10 +75,6 @@ def _conj(x: Tensor) -> Tensor:
     return _aten._conj_physical.default(x) if x.is_complex() else x.clone()
 
 
-def _neg_view(x: Tensor) -> Tensor:
-    return -x
-
-
 def _view_as_complex(x: Tensor) -> Tensor:
     # The copy of a program, view_as_complex_copy, has no derivative: PyTorch refuses it after layers with parameters.
     return torch.complex(x.select(-1, 0), x.select(-1, 1))
@@ -102,7 +98,7 @@ def _with_constant(operator: OpOverload) -> Callable[..., Any]:
 
 COMPLEX_DECOMPOSITIONS: Mapping[OpOverload, Callable[..., Any]] = {
     _aten._conj.default: _conj,
-    _aten._neg_view.default: _neg_view,
+    _aten._neg_view.default: torch.neg,
     _aten.add.Tensor: _with_constant(_aten.add.Tensor),
     _aten.div.Tensor: _with_constant(_aten.div.Tensor),
     _aten.exp.default: _of_parts(_exp),

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import functools
 import math
+import operator
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
@@ -67,22 +68,14 @@ def _copysign(x: Tensor, sign: Tensor | _Number) -> Tensor:
     return -size if math.copysign(1, sign) < 0 else size
 
 
-def _exp2(x: Tensor) -> Tensor:
-    return torch.pow(2.0, x)
-
-
-def _fmax(one: Tensor, other: Tensor) -> Tensor:
+def _without_nan(
+    of_integers: Callable[..., Tensor], is_first: Callable[..., Any], one: Tensor, other: Tensor
+) -> Tensor:
+    """Returns the maximum or the minimum; where one operand is NaN, the other one."""
     one, other = _promoted(one, other, ELEMENTWISE_TYPE_PROMOTION_KIND.DEFAULT)
     if not one.dtype.is_floating_point:
-        return torch.maximum(one, other)
-    return torch.where((one >= other) | other.isnan(), one, other)
-
-
-def _fmin(one: Tensor, other: Tensor) -> Tensor:
-    one, other = _promoted(one, other, ELEMENTWISE_TYPE_PROMOTION_KIND.DEFAULT)
-    if not one.dtype.is_floating_point:
-        return torch.minimum(one, other)
-    return torch.where((one <= other) | other.isnan(), one, other)
+        return of_integers(one, other)
+    return torch.where(is_first(one, other) | other.isnan(), one, other)
 
 
 def _ldexp(x: Tensor, exponent: Tensor) -> Tensor:
@@ -136,20 +129,8 @@ def _as_strided_scatter(
     return _put(x, places, source)
 
 
-def _remainder_of_number(number: _Number, divisor: Tensor) -> Tensor:
-    return torch.remainder(torch.full((), number, dtype=torch.result_type(number, divisor)), divisor)
-
-
-def _left_shift(x: Tensor, by: Tensor | _Number) -> Tensor:
-    return torch.bitwise_left_shift(x, by)
-
-
-def _right_shift(x: Tensor, by: Tensor | _Number) -> Tensor:
-    return torch.bitwise_right_shift(x, by)
-
-
-def _shifted_number(shift: Callable[..., Tensor], number: _Number, by: Tensor) -> Tensor:
-    return shift(torch.full((), number, dtype=torch.result_type(number, by)), by)
+def _of_number(function: Callable[..., Tensor], number: _Number, other: Tensor) -> Tensor:
+    return function(torch.full((), number, dtype=torch.result_type(number, other)), other)
 
 
 # PyTorch checks these results by an operator of its own, to which the lowering gives tokens for the order of effects.
@@ -209,11 +190,6 @@ def _bernoulli(x: Tensor, probability: Tensor | float, *, generator: torch.Gener
     return (torch.rand(x.shape) < probability).to(x.dtype)
 
 
-def _embedding_bag_forward_only(*args: Any) -> tuple[Tensor, ...]:
-    result: tuple[Tensor, ...] = _aten._embedding_bag(*args)
-    return result
-
-
 def _empty(size: Sequence[Any], *, memory_format: torch.memory_format | None = None, **options: Any) -> Tensor | Any:
     if all(isinstance(one, int) for one in size):
         return NotImplemented
@@ -238,11 +214,11 @@ def _empty_strided(size: Sequence[int], stride: Sequence[int], **options: Any) -
 
 DECOMPOSITIONS: Mapping[OpOverload, Callable[..., Any]] = {
     **COMPLEX_DECOMPOSITIONS,
-    _aten.__lshift__.Scalar: _left_shift,
-    _aten.__lshift__.Tensor: _left_shift,
-    _aten.__rshift__.Scalar: _right_shift,
-    _aten.__rshift__.Tensor: _right_shift,
-    _aten._embedding_bag_forward_only.default: _embedding_bag_forward_only,
+    _aten.__lshift__.Scalar: torch.bitwise_left_shift,
+    _aten.__lshift__.Tensor: torch.bitwise_left_shift,
+    _aten.__rshift__.Scalar: torch.bitwise_right_shift,
+    _aten.__rshift__.Tensor: torch.bitwise_right_shift,
+    _aten._embedding_bag_forward_only.default: _aten._embedding_bag,
     _aten._native_batch_norm_legit_functional.default: decomposition_table[
         _aten._native_batch_norm_legit_functional.default
     ],
@@ -251,8 +227,8 @@ DECOMPOSITIONS: Mapping[OpOverload, Callable[..., Any]] = {
     _aten.as_strided_scatter.default: _as_strided_scatter,
     _aten.bernoulli.Tensor: _bernoulli,
     _aten.bernoulli.p: _bernoulli,
-    _aten.bitwise_left_shift.Scalar_Tensor: functools.partial(_shifted_number, torch.bitwise_left_shift),
-    _aten.bitwise_right_shift.Scalar_Tensor: functools.partial(_shifted_number, torch.bitwise_right_shift),
+    _aten.bitwise_left_shift.Scalar_Tensor: functools.partial(_of_number, torch.bitwise_left_shift),
+    _aten.bitwise_right_shift.Scalar_Tensor: functools.partial(_of_number, torch.bitwise_right_shift),
     _aten.copysign.Scalar: _copysign,
     _aten.copysign.Tensor: _copysign,
     _aten.diagonal_scatter.default: _diagonal_scatter,
@@ -260,9 +236,9 @@ DECOMPOSITIONS: Mapping[OpOverload, Callable[..., Any]] = {
     _aten.empty.memory_format: _empty,
     _aten.empty_permuted.default: _empty_permuted,
     _aten.empty_strided.default: _empty_strided,
-    _aten.exp2.default: _exp2,
-    _aten.fmax.default: _fmax,
-    _aten.fmin.default: _fmin,
+    _aten.exp2.default: functools.partial(torch.pow, 2.0),
+    _aten.fmax.default: functools.partial(_without_nan, torch.maximum, operator.ge),
+    _aten.fmin.default: functools.partial(_without_nan, torch.minimum, operator.le),
     _aten.ldexp.Tensor: _ldexp,
     _aten.inverse.default: _inverse,
     _aten.linalg_cholesky.default: _cholesky,
@@ -272,7 +248,7 @@ DECOMPOSITIONS: Mapping[OpOverload, Callable[..., Any]] = {
     _aten.linalg_solve.default: _solve,
     _aten.normal_functional.default: _normal_functional,
     _aten.put.default: _put,
-    _aten.remainder.Scalar_Tensor: _remainder_of_number,
+    _aten.remainder.Scalar_Tensor: functools.partial(_of_number, torch.remainder),
     _aten.round.decimals: _round_decimals,
     _aten.rrelu_with_noise_functional.default: _rrelu,
     _aten.signbit.default: _signbit,

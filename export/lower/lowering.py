@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from executorch.exir import EdgeCompileConfig
 from executorch.exir.backend.partitioner import Partitioner
@@ -23,6 +23,7 @@ from export.user.model_file import Method, ModelFile
 if TYPE_CHECKING:
     from torchao.quantization.pt2e.quantizer import Quantizer
 
+_T = TypeVar("_T")
 
 # ExecuTorch's recipes call these passes `aten_transform_passes`.
 AtenPass = Callable[[ExportedProgram], ExportedProgram]
@@ -75,7 +76,9 @@ def read(model: ModelFile, backends: Sequence[str] = (), quantize: str = "") -> 
         raise _given_twice(model, "get_partitioners", f"backends = [{', '.join(map(repr, backends))}]")
     if quantize and model.file.function("get_quantizer"):
         raise _given_twice(model, "get_quantizer", f"quantize = {quantize!r}")
-    partitioners = _lists(model, "get_partitioners", _is_partitioner, "a list of partitioners, in order")
+    partitioners = _lists(
+        model, "get_partitioners", lambda one: isinstance(one, Partitioner), "a list of partitioners, in order"
+    )
     aten_passes = _lists(model, "get_aten_passes", callable, "a list of functions of an ExportedProgram, in order")
     passes = _lists(model, "get_edge_passes", callable, "a list of passes, in order")
     quantizers = _quantizers(model, quantize)
@@ -97,16 +100,9 @@ def edge_compile_config(model: ModelFile) -> EdgeCompileConfig:
     Raises:
         InputError: the model file's function returns another type.
     """
-    function = model.file.function("get_edge_compile_config")
-    if function is None:
-        # The validity check of the edge dialect refuses all custom operators.
-        return EdgeCompileConfig(_check_ir_validity=False)
-    source = model.file.source
-    config = source.call(function)
-    if not isinstance(config, EdgeCompileConfig):
-        at = source.location(function)
-        raise source.nonsense(at, "get_edge_compile_config()", config, "an executorch.exir.EdgeCompileConfig")
-    return config
+    config = _object(model, "get_edge_compile_config", EdgeCompileConfig, "an executorch.exir.EdgeCompileConfig")
+    # The validity check of the edge dialect refuses all custom operators.
+    return EdgeCompileConfig(_check_ir_validity=False) if config is None else config
 
 
 def memory_planning_pass(model: ModelFile, *, alloc_graph_input: bool) -> MemoryPlanningPass:
@@ -115,32 +111,34 @@ def memory_planning_pass(model: ModelFile, *, alloc_graph_input: bool) -> Memory
     Raises:
         InputError: the model file's function returns another type, or a pass with options that are not supported.
     """
-    function = model.file.function("get_memory_planning_pass")
-    if function is None:
-        return MemoryPlanningPass(alloc_graph_input=alloc_graph_input)
-    if not alloc_graph_input:
+    name = "get_memory_planning_pass"
+    if not alloc_graph_input and model.file.function(name):
         raise InputError(
             Finding(
-                model.location("get_memory_planning_pass"),
+                model.location(name),
                 "the model file has get_memory_planning_pass(), and the rule alloc_graph_input = False",
                 "the option was added to a rule whose model file has a pass of its own, or the other way round.",
                 "leave out one of the two: MemoryPlanningPass also has the option.",
                 id="lowering-given-twice",
             )
         )
-    source = model.file.source
-    planning_pass = source.call(function)
-    at, name = source.location(function), "get_memory_planning_pass()"
-    if not isinstance(planning_pass, MemoryPlanningPass):
-        raise source.nonsense(at, name, planning_pass, "an executorch.exir.passes.MemoryPlanningPass")
+    planning_pass = _object(model, name, MemoryPlanningPass, "an executorch.exir.passes.MemoryPlanningPass")
+    if planning_pass is None:
+        return MemoryPlanningPass(alloc_graph_input=alloc_graph_input)
     if planning_pass.share_mutable_buffers or not planning_pass.alloc_mutable_buffers:
-        options = "share_mutable_buffers=True or alloc_mutable_buffers=False"
-        raise source.nonsense(at, name, f"a pass with {options}", "a pass that plans the buffers of each method")
+        found = "a pass with share_mutable_buffers=True or alloc_mutable_buffers=False"
+        expected = "a pass that plans the buffers of each method"
+        raise model.file.source.nonsense(model.location(name), f"{name}()", found, expected)
     return planning_pass
 
 
-def _is_partitioner(value: Any) -> bool:
-    return isinstance(value, Partitioner)
+def _object(model: ModelFile, name: str, kind: type[_T], expected: str) -> _T | None:
+    """Returns the object that an optional function of the model file returns; None without the function."""
+    function = model.file.function(name)
+    value = model.file.source.call(function) if function else None
+    if function and not isinstance(value, kind):
+        raise model.file.source.nonsense(model.location(name), f"{name}()", value, expected)
+    return value
 
 
 def _lists(model: ModelFile, name: str, is_element: Callable[[Any], bool], expected: str) -> dict[str, tuple[Any, ...]]:

@@ -35,13 +35,9 @@ def of(
     error: BaseException,
     graph_passes: Sequence[str],
 ) -> InputError:
-    """Returns the error for a model that ExecuTorch does not lower.
+    """Returns the error for a model that ExecuTorch does not lower, after some graph passes.
 
-    Args:
-        methods: the model's methods.
-        exported: the graph of each method before the lowering.
-        error: ExecuTorch's exception.
-        graph_passes: the names of the graph passes that ran.
+    `exported` has the graph of each method before the lowering.
     """
     text, method = text_of(error), methods[0]
     if _UNBOUNDED in text:

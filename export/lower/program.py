@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Mapping, Sequence
-from dataclasses import KW_ONLY, dataclass, field, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import torch
@@ -58,6 +58,29 @@ from export.report import delegation, etrecord, origins
 from export.report.delegation import Delegation
 from export.user.model_file import Method
 from export.user.samples import Recorded, Sample
+
+
+@dataclass(frozen=True, kw_only=True)
+class Options:
+    """What is asked of a program.
+
+    Attributes:
+        config: the config of the edge dialect.
+        strict_passes: whether an exception in a graph pass ends the export.
+        planning_pass: plans the memory. Default: ExecuTorch's pass with its defaults.
+        external_weights: whether the constants become a file of their own.
+        with_check: whether to run the program on the samples before it is returned.
+        with_etrecord: whether to make an ETRecord, too.
+        eager: finds PyTorch's values of the nodes behind the instructions, within `eager.followed()`.
+    """
+
+    config: EdgeCompileConfig
+    strict_passes: bool = False
+    planning_pass: MemoryPlanningPass | None = None
+    external_weights: bool = False
+    with_check: bool = True
+    with_etrecord: bool = False
+    eager: EagerValues | None = None
 
 
 @dataclass(frozen=True)
@@ -117,15 +140,8 @@ def build(
     methods: Sequence[Method],
     recorded: Mapping[str, Recorded],
     lowerings: Mapping[str, Lowering],
-    config: EdgeCompileConfig,
-    graph_passes: Sequence[GraphPass] = (),
-    *,
-    strict_passes: bool = False,
-    planning_pass: MemoryPlanningPass | None = None,
-    external_weights: bool = False,
-    with_check: bool = True,
-    with_etrecord: bool = False,
-    eager: EagerValues | None = None,
+    graph_passes: Sequence[GraphPass],
+    options: Options,
 ) -> Program:
     """Exports and lowers methods into one program.
 
@@ -134,47 +150,32 @@ def build(
         recorded: the eager results of each method. The exported method must have the same number and nesting of
             outputs.
         lowerings: the lowering of each method.
-        config: the config of the edge dialect.
         graph_passes: the graph passes, which prepare the graphs for kernels.
-        strict_passes: whether an exception in a graph pass ends the export.
-        planning_pass: plans the memory. Default: ExecuTorch's pass with its defaults.
-        external_weights: whether the constants become a file of their own.
-        with_check: whether to run the program on the samples before it is returned.
-        with_etrecord: whether to make an ETRecord, too.
-        eager: finds PyTorch's values of the nodes behind the instructions, within `eager.followed()`.
+        options: what is asked of the program.
     Raises:
         InputError: PyTorch, ExecuTorch, a quantizer or a backend refused the model, or the program without any graph
             pass does not have the results of the model.
     """
-    if with_etrecord:
+    if options.with_etrecord:
         etrecord.check(methods[0])
     exported = {
-        method.name: _export_with(graph_passes, method, recorded[method.name].samples, lowerings[method.name], eager)
+        method.name: _export_with(
+            graph_passes, method, recorded[method.name].samples, lowerings[method.name], options.eager
+        )
         for method in methods
     }
     shared_buffers.check_methods(methods, exported)
     narrowed = [finding for method in methods for finding in input_sizes.narrowed(method, exported[method.name])]
-    subjects = [_subject(method, recorded, exported, lowerings[method.name]) for method in methods if with_check]
+    checked = methods if options.with_check else ()
+    subjects = [_subject(method, recorded, exported, lowerings[method.name]) for method in checked]
     for_qualcomm = qualcomm.compile_specs(lowerings)
     try:
         prepared = dict(lowerings)
         for name, specs in for_qualcomm.items():
             exported[name], first = qualcomm.prepare(exported[name], specs)
             prepared[name] = replace(lowerings[name], edge_passes=(*first, *lowerings[name].edge_passes))
-        attempts = _Attempts(
-            methods,
-            exported,
-            prepared,
-            config,
-            for_qualcomm,
-            subjects,
-            strict=strict_passes,
-            planning_pass=planning_pass,
-            external_weights=external_weights,
-            with_etrecord=with_etrecord,
-            eager=eager,
-        )
-        program, failures = passes.emit(graph_passes, attempts, strict=strict_passes)
+        attempts = _Attempts(methods, exported, prepared, options, for_qualcomm, subjects)
+        program, failures = passes.emit(graph_passes, attempts, strict=options.strict_passes)
         reports = {
             method.name: [
                 *program.graph_passes[method.name],
@@ -216,29 +217,18 @@ class _Attempts:
         methods: the methods to export.
         exported: the graphs of the methods. Each attempt changes them.
         lowerings: the lowering of each method.
-        config: the config of the edge dialect.
+        options: what is asked of the program.
         for_qualcomm: the compile specs of Qualcomm's backend, for each method that has the backend.
         subjects: what the program is compared with; empty for no check.
-        strict: whether an exception in a pass ends the export.
-        planning_pass: plans the memory. Default: ExecuTorch's pass with its defaults.
-        external_weights: whether the constants become a file of their own.
-        with_etrecord: whether to make an ETRecord, too.
-        eager: finds PyTorch's values; None if not requested.
         latest: the report of a pass on a method in the latest attempt with the pass, by the names of both.
     """
 
     methods: Sequence[Method]
     exported: Mapping[str, ExportedProgram]
     lowerings: Mapping[str, Lowering]
-    config: EdgeCompileConfig
+    options: Options
     for_qualcomm: Mapping[str, list[Any]]
     subjects: Sequence[Subject]
-    _: KW_ONLY
-    strict: bool
-    planning_pass: MemoryPlanningPass | None
-    external_weights: bool
-    with_etrecord: bool
-    eager: EagerValues | None
     latest: dict[tuple[str, str], PassReport] = field(default_factory=dict)
     _snapshots: Sequence[Snapshot] = ()
     _lowered: _Lowered | None = None
@@ -249,8 +239,8 @@ class _Attempts:
         of_passes = self._run(Stage.LOWERED, lowered.programs, graph_passes)
         for name, program in lowered.programs.items():
             finish(program)
-            if self.eager is not None:
-                self.eager.finish(name, program)
+            if self.options.eager is not None:
+                self.options.eager.finish(name, program)
         written = {name: graphs.written_inputs(program) for name, program in lowered.programs.items()}
         growth = {name: winograd_convolution.error_growth(program) for name, program in lowered.programs.items()}
         delegations = {
@@ -263,22 +253,22 @@ class _Attempts:
         }
         reports = {name: [*lowered.reports[name], *of_passes[name]] for name in of_passes}
         with phases.phase("to_executorch"):
-            executorch, emissions = emit(lowered.edge, self.planning_pass)
+            executorch, emissions = emit(lowered.edge, self.options.planning_pass)
         with phases.phase("check"):
             subjects = [replace(one, original=lowered.originals.get(one.method.name)) for one in self.subjects]
-            checked = check.check(executorch, emissions, subjects, strict=self.strict)
-        separated = weights.separate(executorch) if self.external_weights else None
+            checked = check.check(executorch, emissions, subjects, strict=self.options.strict_passes)
+        pte, ptd = weights.separate(executorch) if self.options.external_weights else (bytes(executorch.buffer), None)
         return Program(
-            separated.pte if separated else bytes(executorch.buffer),
+            pte,
             written,
             delegations,
             reports,
             checked,
             growth,
             origins.as_json(emissions, {name: executorch.exported_program(name) for name in emissions}),
-            etrecord.serialize(executorch, self.methods[0]) if self.with_etrecord else None,
-            self.eager.values(self.methods, emissions) if self.eager is not None else None,
-            separated.ptd if separated else None,
+            etrecord.serialize(executorch, self.methods[0]) if self.options.with_etrecord else None,
+            self.options.eager.values(self.methods, emissions) if self.options.eager is not None else None,
+            ptd,
         )
 
     def _lower(self, graph_passes: Sequence[GraphPass]) -> _Lowered:
@@ -294,9 +284,9 @@ class _Attempts:
         edge = self._to_edge([operator for one in graph_passes for operator in one.preserved])
         programs = {method.name: edge.exported_program(method.name) for method in self.methods}
         originals = {name: Original(program) for name, program in programs.items()}
-        if self.eager is not None:
+        if self.options.eager is not None:
             for name, program in programs.items():
-                self.eager.lower(name, program)
+                self.options.eager.lower(name, program)
         self._lowered = _Lowered(graph_passes, reports, edge, programs, originals, self._saved(programs))
         return self._lowered
 
@@ -304,7 +294,7 @@ class _Attempts:
         """Lowers the graphs to the edge dialect. The operators `preserved` are not decomposed."""
         edge_passes = {name: list(one.edge_passes) for name, one in self.lowerings.items() if one.edge_passes}
         partitioners = {name: list(one.partitioners) for name, one in self.lowerings.items()}
-        config = replace(self.config, preserve_ops=[*self.config.preserve_ops, *preserved])
+        config = replace(self.options.config, preserve_ops=[*self.options.config.preserve_ops, *preserved])
         with (
             phases.phase("to_edge"),
             timed_backends.timed(),
@@ -313,20 +303,20 @@ class _Attempts:
             qualcomm.lowering(self.for_qualcomm) as said,
         ):
             if not edge_passes and not any(partitioners.values()) and not config._check_ir_validity:
-                return repeated_work.to_edge(self.exported, config, generate_etrecord=self.with_etrecord)
+                return repeated_work.to_edge(self.exported, config, generate_etrecord=self.options.with_etrecord)
             edge = to_edge_transform_and_lower(
                 dict(self.exported),
                 transform_passes=edge_passes or None,
                 partitioner=partitioners,
                 compile_config=config,
-                generate_etrecord=self.with_etrecord,
+                generate_etrecord=self.options.with_etrecord,
             )
         qualcomm.check(edge, {method.name: method for method in self.methods}, self.for_qualcomm, said)
         return edge
 
     def _saved(self, programs: Mapping[str, ExportedProgram]) -> list[Snapshot]:
-        """Returns snapshots of the graphs for further attempts; none if `strict`, which allows one attempt only."""
-        return [] if self.strict else [Snapshot(program) for program in programs.values()]
+        """Returns snapshots of the graphs for further attempts; none if passes are strict, with one attempt only."""
+        return [] if self.options.strict_passes else [Snapshot(program) for program in programs.values()]
 
     def _run(
         self, stage: Stage, programs: Mapping[str, ExportedProgram], graph_passes: Sequence[GraphPass]
@@ -338,7 +328,7 @@ class _Attempts:
                 method,
                 programs[method.name],
                 is_partitioned=bool(self.lowerings[method.name].partitioners),
-                strict=self.strict,
+                strict=self.options.strict_passes,
             )
             for method in self.methods
         }
@@ -416,12 +406,7 @@ def finish(program: ExportedProgram) -> None:
 def emit(
     edge: EdgeProgramManager, planning_pass: MemoryPlanningPass | None = None
 ) -> tuple[ExecutorchProgramManager, Mapping[str, Emission]]:
-    """Emits finished methods as a program. Returns also the record of the emission of each method.
-
-    Args:
-        edge: the methods.
-        planning_pass: plans the memory. Default: ExecuTorch's pass with its defaults.
-    """
+    """Emits finished methods as a program. Returns also the record of the emission of each method."""
     config = ExecutorchBackendConfig(
         passes=[layouts.ExplicitLayouts()],
         memory_planning_pass=layouts.Planning(planning_pass or MemoryPlanningPass()),

@@ -11,7 +11,6 @@ import executorch.kernels.quantized  # noqa: F401
 import torch
 from torchao.quantization.pt2e import quantize_pt2e
 
-from diagnostics.errors import InputError
 from export.lower import tracing
 from export.lower.lowering import Quantization
 from export.patches import batch_norm_patterns, training_patterns
@@ -28,13 +27,8 @@ _WITH_SCALARS = {
 def quantize(
     method: Method, exported: torch.export.ExportedProgram, samples: Sequence[Sample], quantization: Quantization
 ) -> torch.export.ExportedProgram:
-    """Quantizes a method.
+    """Quantizes an exported method. The outputs of the quantized method must have the nesting of the samples' outputs.
 
-    Args:
-        method: the method.
-        exported: the exported method.
-        samples: the eager results. The outputs of the quantized method must have the same nesting.
-        quantization: the quantization.
     Raises:
         InputError: the quantizer, a run on the calibration inputs or PyTorch failed.
     """
@@ -86,15 +80,11 @@ def _failing(method: Method, quantization: Quantization, what: str) -> Iterator[
     try:
         yield
     except BaseException as error:
-        raise _failure(method, quantization, what, error) from error
-
-
-def _failure(method: Method, quantization: Quantization, what: str, error: BaseException) -> InputError:
-    return method.source.failure(
-        f"{what} of {method.name}()",
-        error,
-        at=quantization.at,
-        cause="the quantizer does not take an operator or a dtype of the model.",
-        fix=f"{SHOW_MORE}; have the quantizer leave that part of the model as it is.",
-        message=condense(text_of(error)),
-    )
+        raise method.source.failure(
+            f"{what} of {method.name}()",
+            error,
+            at=quantization.at,
+            cause="the quantizer does not take an operator or a dtype of the model.",
+            fix=f"{SHOW_MORE}; have the quantizer leave that part of the model as it is.",
+            message=condense(text_of(error)),
+        ) from error

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from subprocess import SubprocessError
 
@@ -31,21 +31,8 @@ _FILE = "weights"
 _HEADER_END = 8 + FlatTensorHeader.EXPECTED_LENGTH
 
 
-@dataclass(frozen=True)
-class Separated:
-    """A program and its constants.
-
-    Attributes:
-        pte: the bytes of the program's file.
-        ptd: the bytes of the file with the constants.
-    """
-
-    pte: bytes
-    ptd: bytes
-
-
-def separate(executorch: ExecutorchProgramManager) -> Separated:
-    """Serializes a program, and its constants as a file of their own. The program stays unchanged."""
+def separate(executorch: ExecutorchProgramManager) -> tuple[bytes, bytes]:
+    """Returns the bytes of a program (.pte) and of a file with its constants (.ptd). The program stays unchanged."""
     emitted = executorch._emitter_output
     moved = {
         index for index, buffer in enumerate(emitted.program.constant_buffer) if len(buffer.storage) >= _LEAST_BYTES
@@ -64,7 +51,7 @@ def separate(executorch: ExecutorchProgramManager) -> Separated:
         executorch._data_serializer,
         store.get_named_data_store_output(),
     )
-    return Separated(bytes(pte), bytes(files[_FILE]) if files else _serialized(NamedDataStore()))
+    return bytes(pte), bytes(files[_FILE]) if files else _serialized(NamedDataStore())
 
 
 def merge(files: Sequence[Path], bases: Sequence[Path] = ()) -> bytes:
