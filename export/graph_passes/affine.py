@@ -3,23 +3,14 @@
 from __future__ import annotations
 
 import operator
+from collections.abc import Collection
 from dataclasses import dataclass
 
 import torch
 from torch.export import ExportedProgram
 from torch.fx import Node
 
-from export.graph_passes import graphs
-from export.graph_passes.calls import (
-    AddTensor,
-    ChooseQparamsAffine,
-    DequantizeAffine,
-    MulTensor,
-    PermuteCopy,
-    QuantizeAffine,
-    ToDimOrderCopy,
-    ViewCopy,
-)
+from export.graph_passes import calls, graphs
 
 # The dtypes of a layer's inputs and results. The scales of our operators are always Float.
 FLOATS = frozenset({torch.float32, torch.float16, torch.bfloat16})
@@ -46,7 +37,7 @@ class Weight:
     @classmethod
     def of(cls, program: ExportedProgram, node: object) -> Weight | None:
         """Returns the weight that a call dequantizes; None for any other node, and for weights with zero points."""
-        call = DequantizeAffine.of(node)
+        call = calls.DequantizeAffine.of(node)
         if call is None or not isinstance(node, Node):
             return None
         tensor, scale = graphs.constant(program, call.input), graphs.constant(program, call.scale)
@@ -89,12 +80,12 @@ class Rows:
     @classmethod
     def of(cls, node: object) -> Rows | None:
         """Returns the tensor that a call quantizes; None for any other node, and for other quantizations."""
-        quantize = QuantizeAffine.of(node)
+        quantize = calls.QuantizeAffine.of(node)
         if quantize is None or not isinstance(quantize.scale, Node) or not isinstance(quantize.zero_point, Node):
             return None
         source, scale, zero_point = quantize.input, quantize.scale, quantize.zero_point
         chosen, index = _result_of(scale)
-        choose = ChooseQparamsAffine.of(chosen)
+        choose = calls.ChooseQparamsAffine.of(chosen)
         if choose is None or choose.input is not source or index != 0 or _result_of(zero_point) != (chosen, 1):
             return None
         x = graphs.value(source)
@@ -123,7 +114,7 @@ def _result_of(node: Node) -> tuple[object, object]:
 
 def constant(program: ExportedProgram, node: object) -> torch.Tensor | None:
     """Returns a constant's elements, also after views, permutations and casts; None for any other node."""
-    cast, view, permute = ToDimOrderCopy.of(node), ViewCopy.of(node), PermuteCopy.of(node)
+    cast, view, permute = calls.ToDimOrderCopy.of(node), calls.ViewCopy.of(node), calls.PermuteCopy.of(node)
     call = cast or view or permute
     if call is None:
         return graphs.constant(program, node)
@@ -141,10 +132,10 @@ def scaled_columns(program: ExportedProgram, product: Node) -> tuple[Node, torch
 
     The program may cast the product before the multiplication. None if there is no such multiplication.
     """
-    while (cast := _only_cast(product)) is not None:
+    while (cast := only_cast(product)) is not None:
         product = cast
     user = graphs.only_user(product)
-    scaled = MulTensor.of(user)
+    scaled = calls.MulTensor.of(user)
     if user is None or scaled is None or graphs.value(user).dtype not in FLOATS:
         return None
     columns = graphs.value(product).shape[-1]
@@ -156,10 +147,10 @@ def scaled_columns(program: ExportedProgram, product: Node) -> tuple[Node, torch
     return None
 
 
-def _only_cast(node: Node) -> Node | None:
-    """Returns the only user of a node, if this user casts the node to a floating-point dtype; otherwise None."""
+def only_cast(node: Node, dtypes: Collection[torch.dtype] = FLOATS) -> Node | None:
+    """Returns the only user of a node, if this user casts the node to one of some dtypes; otherwise None."""
     user = graphs.only_user(node)
-    return user if user and ToDimOrderCopy.of(user) and graphs.value(user).dtype in FLOATS else None
+    return user if user and calls.ToDimOrderCopy.of(user) and graphs.value(user).dtype in dtypes else None
 
 
 def rounded(result: Node, dtype: torch.dtype) -> tuple[Node, Node | None] | None:
@@ -168,11 +159,11 @@ def rounded(result: Node, dtype: torch.dtype) -> tuple[Node, Node | None] | None
     None if the result has other users, or if there is no such cast.
     """
     columns, node, bias = graphs.value(result).shape[-1], result, None
-    while (cast := _only_cast(node)) is None:
+    while (cast := only_cast(node)) is None:
         user = graphs.only_user(node)
         if user is None or graphs.value(user).shape[-1] != columns:
             return None
-        if ViewCopy.of(user) is None:
+        if calls.ViewCopy.of(user) is None:
             bias = _bias(user, node) if bias is None else None
             if bias is None:
                 return None
@@ -183,7 +174,7 @@ def rounded(result: Node, dtype: torch.dtype) -> tuple[Node, Node | None] | None
 def take_bias(result: Node) -> Node | None:
     """Removes the addition of a constant bias to each row of a result. Returns the bias; None if there is none."""
     columns, node = graphs.value(result).shape[-1], result
-    while (view := graphs.only_user(node)) and ViewCopy.of(view) and graphs.value(view).shape[-1] == columns:
+    while (view := graphs.only_user(node)) and calls.ViewCopy.of(view) and graphs.value(view).shape[-1] == columns:
         node = view
     add = graphs.only_user(node)
     bias = _bias(add, node) if add is not None else None
@@ -195,11 +186,11 @@ def take_bias(result: Node) -> Node | None:
 
 def _bias(node: Node, rows: Node) -> Node | None:
     """Returns the bias that an addition adds to each row; None unless the bias is a constant of the rows' dtype."""
-    add = AddTensor.of(node)
+    add = calls.AddTensor.of(node)
     if add is None or add.alpha != 1 or add.input is add.other:
         return None
     bias = add.other if add.input is rows else add.input
-    if not isinstance(bias, Node) or ToDimOrderCopy.before(bias).op != "placeholder":
+    if not isinstance(bias, Node) or calls.ToDimOrderCopy.before(bias).op != "placeholder":
         return None
     value, expected = graphs.value(bias), graphs.value(rows)
     is_row = tuple(value.shape) == tuple(expected.shape[-1:]) and value.dtype == expected.dtype

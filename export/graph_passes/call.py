@@ -49,8 +49,7 @@ class Call(Generic[T]):
     def each(cls, nodes: Iterable[Node]) -> Iterator[tuple[Node, Any]]:
         """Yields each node that calls the operator, with the view of the call."""
         for node in nodes:
-            call = cls.of(node)
-            if call is not None:
+            if (call := cls.of(node)) is not None:
                 yield node, call
 
     @classmethod
@@ -83,6 +82,11 @@ class Call(Generic[T]):
             TypeError: the operator has no such argument.
         """
         return dataclasses.replace(self, **changes)
+
+    def changed_into(self, other: type[_View], **more: Any) -> _View:
+        """Returns a call of another operator with the arguments of the same names, and with more arguments."""
+        given = {one.name: getattr(self, one.name) for one in dataclasses.fields(other) if hasattr(self, one.name)}
+        return other(**given | more)
 
     def insert(self, before: Node, value: Any, *, is_edge: bool = True) -> Node:
         """Inserts the call before a node, and copies that node's metadata, such as the stack trace.

@@ -54,22 +54,12 @@ def unpacked(program: ExportedProgram, node: object) -> tuple[PackedConvolution[
     weight = graphs.weight(program, known.weight) if known else None
     if known is None or weight is None:
         return None
-    call = PackedConvolution(
-        known.input,
-        known.weight,
-        known.bias,
+    call = known.changed_into(
+        PackedConvolution,
         addend=None,
         kernel_size=tuple(weight.shape[2:]),
         out_channels=weight.shape[1] * known.groups if is_transposed else weight.shape[0],
-        stride=known.stride,
-        padding=known.padding,
-        end_padding=known.end_padding,
-        dilation=known.dilation,
-        groups=known.groups,
         transposed=is_transposed,
-        activation=known.activation,
-        minimum=known.minimum,
-        maximum=known.maximum,
     )
     return (call, weight) if weight.dtype in _DTYPES and _is_packed(call, weight) else None
 

@@ -259,13 +259,7 @@ def _run(one: GraphPass, method: Method, program: ExportedProgram, saved: Snapsh
 
 
 def blamed(done: PassReport, method: Method, error: Exception) -> PassReport:
-    """Returns the report of a pass that was removed since ExecuTorch failed, or the program was wrong, after the pass.
-
-    Args:
-        done: the report of the pass.
-        method: the method.
-        error: the exception of ExecuTorch or of the check of the program.
-    """
+    """Returns the report of a pass that was removed since ExecuTorch failed, or the program was wrong, after it."""
     if isinstance(error, WrongProgramError):
         return _blamed_for_wrong_program(done, method, error)
     raised = f"ExecuTorch raised {type(error).__name__} after"

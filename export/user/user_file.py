@@ -34,11 +34,8 @@ class UserFile:
         raise self.source.nonsense(self.source.location(), name, function, "a function")
 
     def entry_point(self, name: str, returns: str) -> Callable[[], Any]:
-        """Returns the function of a name, which is required.
+        """Returns the function of a name, which is required. `returns` is its required result, for error messages.
 
-        Args:
-            name: the function's name.
-            returns: the required result of the function, for error messages.
         Raises:
             InputError: the file does not define the function.
         """

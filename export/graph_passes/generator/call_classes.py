@@ -38,6 +38,7 @@ _TAKEN = frozenset(
         "SCHEMA",
         "before",
         "bind",
+        "changed_into",
         "compute",
         "each",
         "edge_overload",

@@ -1,11 +1,11 @@
-"""The operator for linear layers with packed weights, for PyTorch."""
+"""The operators for linear layers with packed weights, and for embeddings that share such a weight, for PyTorch."""
 
 from __future__ import annotations
 
 import torch
 
 from export.graph_passes import layouts
-from export.graph_passes.calls import PackedLinear
+from export.graph_passes.calls import PackedEmbedding, PackedLinear
 from export.graph_passes.operators import activation
 from export.graph_passes.operators.registration import fakes, implements
 
@@ -53,3 +53,14 @@ def packed_linear(call: PackedLinear[torch.Tensor]) -> torch.Tensor:
 @fakes(PackedLinear)
 def fake_packed_linear(call: PackedLinear[torch.Tensor]) -> torch.Tensor:
     return call.input.new_empty((*call.input.shape[:-1], call.out_features))
+
+
+@implements(PackedEmbedding)
+def packed_embedding(call: PackedEmbedding[torch.Tensor]) -> torch.Tensor:
+    return torch.nn.functional.embedding(call.indices, unpack(call.weight, call.num_embeddings))
+
+
+@fakes(PackedEmbedding)
+def fake_packed_embedding(call: PackedEmbedding[torch.Tensor]) -> torch.Tensor:
+    panels, _, columns, *_ = call.weight.shape
+    return call.weight.new_empty((*call.indices.shape, call.weight.numel() // (panels * columns)))

@@ -105,14 +105,14 @@ def _projection(call: _Network) -> int:
     return call.proj_size if isinstance(call, PackedLstm) else 0
 
 
-def _sizes(call: _Network) -> tuple[list[Any], list[Any], list[Any]]:
+def _sizes(call: _Network) -> list[list[Any]]:
     """Returns the sizes of the result, of the states, and of the states of an LSTM's cells."""
     directions = 2 if call.bidirectional else 1
     features = _projection(call) or call.hidden_size
     batch = call.input.shape[0 if call.batch_first else 1]
     states = call.num_layers * directions
-    out = [*call.input.shape[:2], directions * features]
-    return out, [states, batch, features], [states, batch, call.hidden_size]
+    of_cells = [[states, batch, call.hidden_size]] if isinstance(call, PackedLstm) else []
+    return [[*call.input.shape[:2], directions * features], [states, batch, features], *of_cells]
 
 
 def _run(call: _Network, gates: int, operator: Any) -> tuple[torch.Tensor, ...]:
@@ -122,7 +122,7 @@ def _run(call: _Network, gates: int, operator: Any) -> tuple[torch.Tensor, ...]:
     given = [call.h_0, call.c_0] if isinstance(call, PackedLstm) else [call.h_0]
     states = [
         torch.zeros(shape, dtype=dtype) if one is None else one.to(dtype)
-        for one, shape in zip(given, shapes, strict=False)
+        for one, shape in zip(given, shapes, strict=True)
     ]
     results: tuple[torch.Tensor, ...] = operator(
         call.input.to(dtype),
@@ -143,20 +143,9 @@ def packed_lstm(call: PackedLstm[torch.Tensor]) -> tuple[torch.Tensor, ...]:
     return _run(call, LSTM_GATES, torch.ops.aten.lstm.input)
 
 
-@fakes(PackedLstm)
-def fake_packed_lstm(call: PackedLstm[torch.Tensor]) -> tuple[torch.Tensor, ...]:
-    return tuple(map(call.input.new_empty, _sizes(call)))
-
-
 @implements(PackedGru)
 def packed_gru(call: PackedGru[torch.Tensor]) -> tuple[torch.Tensor, ...]:
     return _run(call, GRU_GATES, torch.ops.aten.gru.input)
-
-
-@fakes(PackedGru)
-def fake_packed_gru(call: PackedGru[torch.Tensor]) -> tuple[torch.Tensor, ...]:
-    out, state, _ = _sizes(call)
-    return call.input.new_empty(out), call.input.new_empty(state)
 
 
 @implements(PackedRnn)
@@ -165,7 +154,10 @@ def packed_rnn(call: PackedRnn[torch.Tensor]) -> tuple[torch.Tensor, ...]:
     return _run(call, RNN_GATES, operator)
 
 
-@fakes(PackedRnn)
-def fake_packed_rnn(call: PackedRnn[torch.Tensor]) -> tuple[torch.Tensor, ...]:
-    out, state, _ = _sizes(call)
-    return call.input.new_empty(out), call.input.new_empty(state)
+def _fake_network(call: _Network) -> tuple[torch.Tensor, ...]:
+    return tuple(map(call.input.new_empty, _sizes(call)))
+
+
+fakes(PackedGru)(_fake_network)
+fakes(PackedLstm)(_fake_network)
+fakes(PackedRnn)(_fake_network)

@@ -14,28 +14,15 @@ import torch
 from torch.export import ExportedProgram
 from torch.fx import Node
 
-from export.graph_passes import graphs
+from export.graph_passes import calls, graphs
 from export.graph_passes.call import first
-from export.graph_passes.calls import (
-    Clone,
-    Expand,
-    OwnScaledDotProductAttention,
-    Permute,
-    Reshape,
-    ScaledDotProductAttention,
-    SliceTensor,
-    TransposeInt,
-    UnsafeView,
-    Unsqueeze,
-    View,
-)
 from export.graph_passes.graph_pass import Change, GraphPass, Stage
 from export.graph_passes.operators.registration import fakes, implements
 
 _FLOATS = (torch.float32, torch.float64, torch.float16, torch.bfloat16)
 
 
-def _rewrite(_: ExportedProgram, node: Node, attention: ScaledDotProductAttention[Node]) -> Change | None:
+def _rewrite(_: ExportedProgram, node: Node, attention: calls.ScaledDotProductAttention[Node]) -> Change | None:
     query, key, value, mask = attention.query, attention.key, attention.value, attention.attn_mask
     if attention.dropout_p or not _is_supported(node, query, key, value, mask):
         return None
@@ -46,7 +33,7 @@ def _rewrite(_: ExportedProgram, node: Node, attention: ScaledDotProductAttentio
     by_token = [_transposed(tensor) for tensor in (query, key, value)]
     users = [*_same_view(node).users]
     is_out_by_token = all(_transposed(user) for user in users)
-    own = OwnScaledDotProductAttention(
+    own = calls.OwnScaledDotProductAttention(
         by_token[0] or query,
         by_token[1] or key,
         by_token[2] or value,
@@ -91,7 +78,7 @@ def _share_heads(query: Node, key: Node, value: Node) -> bool:
 
 def _transposed(node: Node) -> Node | None:
     """Returns the input of a call that swaps heads and tokens of four dimensions; None for any other node."""
-    transpose, permute = TransposeInt.of(node), Permute.of(node)
+    transpose, permute = calls.TransposeInt.of(node), calls.Permute.of(node)
     call = transpose or permute
     if call is None or graphs.value(call.input).dim() != 4:
         return None
@@ -101,7 +88,7 @@ def _transposed(node: Node) -> Node | None:
 
 def _view(node: Node) -> Node | None:
     """Returns the input of a view or reshape; None for any other node."""
-    call = first((Reshape, UnsafeView, View), node)
+    call = first((calls.Reshape, calls.UnsafeView, calls.View), node)
     return call.input if call else None
 
 
@@ -117,17 +104,17 @@ def _same_view(node: Node) -> Node:
 def _without_repetition(node: Node) -> Node | None:
     """Returns keys or values before the repetition of heads, as by transformers' repeat_kv; None if not repeated."""
     expanded = _view(node)
-    clone = Clone.of(expanded)
+    clone = calls.Clone.of(expanded)
     expanded = clone.input if clone else expanded
-    expand = Expand.of(expanded)
+    expand = calls.Expand.of(expanded)
     if expanded is None or expand is None:
         return None
     single = expand.input
-    while (part := SliceTensor.of(single)) is not None:
+    while (part := calls.SliceTensor.of(single)) is not None:
         if not graphs.same_sizes(graphs.value(single).shape, graphs.value(part.input).shape):
             return None
         single = part.input
-    unsqueeze = Unsqueeze.of(single)
+    unsqueeze = calls.Unsqueeze.of(single)
     if unsqueeze is None or unsqueeze.dim != 2:
         return None
     source = unsqueeze.input
@@ -140,8 +127,8 @@ def _without_repetition(node: Node) -> Node | None:
     return source if is_repetition else None
 
 
-@implements(OwnScaledDotProductAttention)
-def attention(call: OwnScaledDotProductAttention[torch.Tensor]) -> torch.Tensor:
+@implements(calls.OwnScaledDotProductAttention)
+def attention(call: calls.OwnScaledDotProductAttention[torch.Tensor]) -> torch.Tensor:
     query, key, value = (
         x.transpose(-3, -2) if by_token else x
         for x, by_token in (
@@ -164,8 +151,8 @@ def attention(call: OwnScaledDotProductAttention[torch.Tensor]) -> torch.Tensor:
     return result.transpose(-3, -2) if call.out_by_token else result
 
 
-@fakes(OwnScaledDotProductAttention)
-def fake_attention(call: OwnScaledDotProductAttention[torch.Tensor]) -> torch.Tensor:
+@fakes(calls.OwnScaledDotProductAttention)
+def fake_attention(call: calls.OwnScaledDotProductAttention[torch.Tensor]) -> torch.Tensor:
     sizes = [*call.query.shape[:-1], call.value.shape[-1]]
     if call.query_by_token != call.out_by_token:
         sizes[-3], sizes[-2] = sizes[-2], sizes[-3]
@@ -175,7 +162,7 @@ def fake_attention(call: OwnScaledDotProductAttention[torch.Tensor]) -> torch.Te
 PASS = GraphPass(
     "attention",
     Stage.EXPORTED,
-    roots=(ScaledDotProductAttention,),
+    roots=(calls.ScaledDotProductAttention,),
     rewrite=_rewrite,
     reference=(
         "keeps `scaled_dot_product_attention` whole, as `rules_executorch::scaled_dot_product_attention.out`. If heads "

@@ -7,10 +7,11 @@ gain, the region keeps the original order.
 
 from __future__ import annotations
 
+import functools
 import math
 import operator
 from collections import defaultdict
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -253,15 +254,15 @@ def _reordered(node: graphs.Call, values: Mapping[Node, Any]) -> Any:
         return graphs.channels_last(before)
     args, kwargs = torch.fx.node.map_arg((node.args, dict(node.kwargs)), lambda one: graphs.example(values[one]))
     after = node.target(*args, **kwargs)
-    orders = [graphs.dim_order(tensor) for tensor in _tensors(after)]
-    if orders == [graphs.dim_order(tensor) for tensor in _tensors(before)]:
+    orders = [graphs.dim_order(tensor) for tensor in pytree.tree_leaves(after)]
+    if orders == [graphs.dim_order(tensor) for tensor in pytree.tree_leaves(before)]:
         return before
     last = channels_last_order(len(orders[0]))
     if len(last) not in graphs.IMAGE_DIMS or orders[0] != last:
         return None
     reordered = [
         graphs.channels_last(tensor) if order == last else tensor
-        for tensor, order in zip(_tensors(before), orders, strict=True)
+        for tensor, order in zip(pytree.tree_leaves(before), orders, strict=True)
     ]
     return reordered[0] if isinstance(before, torch.Tensor) else tuple(reordered)
 
@@ -278,23 +279,20 @@ def _apply(program: ExportedProgram, plan: _Plan) -> Iterator[Change]:
             copies[source, is_last] = call.insert(before, value)
         return copies[source, is_last]
 
-    def read_by(node: Node) -> Callable[[Node], Node]:
-        def read(source: Node) -> Node:
-            if node in plan.to_last.get(source, ()):
-                return copy(node, source, is_last=True)
-            if node in plan.to_first.get(source, ()):
-                return copy(node, source, is_last=False)
-            return replaced.get(source, source)
-
-        return read
+    def read(node: Node, source: Node) -> Node:
+        if node in plan.to_last.get(source, ()):
+            return copy(node, source, is_last=True)
+        if node in plan.to_first.get(source, ()):
+            return copy(node, source, is_last=False)
+        return replaced.get(source, source)
 
     for node in list(program.graph.nodes):
         if node in plan.layers:
             layer = plan.layers[node]
             yield Change(node, f"{graphs.name_of(node)} of channels-last tensors")
-            replaced[node] = layer.insert(read_by(node)(layer.input))
+            replaced[node] = layer.insert(read(node, layer.input))
             continue
-        node.args, node.kwargs = torch.fx.node.map_arg((node.args, dict(node.kwargs)), read_by(node))
+        node.args, node.kwargs = torch.fx.node.map_arg((node.args, dict(node.kwargs)), functools.partial(read, node))
     # The new fake tensors are set after the copies are inserted, since the copies need the original orders.
     for node, value in plan.carriers.items():
         node.meta["val"] = value
@@ -302,13 +300,11 @@ def _apply(program: ExportedProgram, plan: _Plan) -> Iterator[Change]:
         yield Change(source, "copied to channels-last" if is_last else "copied from channels-last")
 
 
-def _tensors(value: Any) -> Sequence[torch.Tensor]:
-    return [value] if isinstance(value, torch.Tensor) else list(value)
-
-
 def _numel(node: Node) -> int:
     """Returns the number of elements of a node's tensors. Symbolic sizes count as 1."""
-    return math.prod(size for tensor in _tensors(graphs.value(node)) for size in tensor.shape if isinstance(size, int))
+    return math.prod(
+        size for tensor in pytree.tree_leaves(graphs.value(node)) for size in tensor.shape if isinstance(size, int)
+    )
 
 
 PASS = GraphPass(

@@ -20,20 +20,7 @@ from torch.export import ExportedProgram
 from torch.fx import Node
 from torch.nn import functional
 
-from export.graph_passes import affine, graphs, layouts, packing
-from export.graph_passes.calls import (
-    AddScalar,
-    AddTensor,
-    DequantizeAffine,
-    DynamicLinear,
-    IntMm,
-    Linear,
-    MulTensor,
-    QuantizeAffine,
-    SubTensor,
-    ToDimOrderCopy,
-    ViewCopy,
-)
+from export.graph_passes import affine, calls, graphs, layouts, packing
 from export.graph_passes.graph_pass import Change, GraphPass, Stage
 from export.graph_passes.operators.registration import fakes, implements
 
@@ -56,8 +43,8 @@ class _Layer:
     is_flat: bool
 
 
-def _rewrite(program: ExportedProgram, node: Node, call: IntMm[Node] | Linear[Node]) -> Change | None:
-    layer = _of_integers(program, node, call) if isinstance(call, IntMm) else _of_floats(program, node, call)
+def _rewrite(program: ExportedProgram, node: Node, call: calls.IntMm[Node] | calls.Linear[Node]) -> Change | None:
+    layer = _of_integers(program, node, call) if isinstance(call, calls.IntMm) else _of_floats(program, node, call)
     if layer is None:
         return None
     weight = layer.weight
@@ -66,7 +53,7 @@ def _rewrite(program: ExportedProgram, node: Node, call: IntMm[Node] | Linear[No
     offset = (weight.integers.unflatten(1, (-1, weight.group_size)).sum(2) * weight.scale.double()).sum(1).float()
     panels = packing.panels_of_dynamic_rows(weight.integers, weight.bits)
     scale = packing.panels_of_columns(weight.scale)
-    product = DynamicLinear(
+    product = calls.DynamicLinear(
         layer.rows.input,
         graphs.add_constant(program, f"{node.name}_panels_of_bytes", panels),
         graphs.add_constant(program, f"{node.name}_scale_of_groups", scale),
@@ -77,14 +64,14 @@ def _rewrite(program: ExportedProgram, node: Node, call: IntMm[Node] | Linear[No
     )
     x = graphs.value(layer.rows.input)
     result = product.insert(layer.last, x.new_empty((*x.shape[:-1], len(offset))))
-    by = ViewCopy(result, (-1, len(offset))) if layer.is_flat else result
+    by = calls.ViewCopy(result, (-1, len(offset))) if layer.is_flat else result
     return Change(layer.last, f"a linear layer of quantized rows and weights of {weight.bits} bits", by)
 
 
-def _of_floats(program: ExportedProgram, node: Node, linear: Linear[Node]) -> _Layer | None:
+def _of_floats(program: ExportedProgram, node: Node, linear: calls.Linear[Node]) -> _Layer | None:
     """Matches a linear layer of a dequantized input and a dequantized weight."""
-    dequantize = DequantizeAffine.of(linear.input)
-    quantize = QuantizeAffine.of(dequantize.input) if dequantize else None
+    dequantize = calls.DequantizeAffine.of(linear.input)
+    quantize = calls.QuantizeAffine.of(dequantize.input) if dequantize else None
     if dequantize is None or quantize is None:
         return None
     rows, weight = affine.Rows.of(dequantize.input), affine.Weight.of(program, linear.weight)
@@ -94,32 +81,32 @@ def _of_floats(program: ExportedProgram, node: Node, linear: Linear[Node]) -> _L
     return _Layer(rows, weight, linear.bias, node, is_flat=False) if before == after else None
 
 
-def _of_integers(program: ExportedProgram, node: Node, product: IntMm[Node]) -> _Layer | None:
+def _of_integers(program: ExportedProgram, node: Node, product: calls.IntMm[Node]) -> _Layer | None:
     """Matches a product of Chars, or of Bytes with 128 added, that is then multiplied by the scales."""
     integers = affine.constant(program, product.mat2)
-    source, shift = ToDimOrderCopy.before(product.input), 0
-    add = AddTensor.of(source) or AddScalar.of(source)
+    source, shift = calls.ToDimOrderCopy.before(product.input), 0
+    add = calls.AddTensor.of(source) or calls.AddScalar.of(source)
     if add is not None and add.alpha == 1:
-        added = ToDimOrderCopy.before(add.other) if isinstance(add.other, Node) else add.other
+        added = calls.ToDimOrderCopy.before(add.other) if isinstance(add.other, Node) else add.other
         if graphs.number(program, added) != _SHIFT:
             return None
         source, shift = add.input, _SHIFT
-    rows = affine.Rows.of(ViewCopy.before(ToDimOrderCopy.before(source)))
+    rows = affine.Rows.of(calls.ViewCopy.before(calls.ToDimOrderCopy.before(source)))
     if rows is None or integers is None or integers.dtype != torch.int8:
         return None
     sums: Node | None = node
     if shift:
         sums = graphs.only_user(node)
-        subtract = SubTensor.of(sums)
+        subtract = calls.SubTensor.of(sums)
         more = affine.constant(program, subtract.other) if subtract and subtract.alpha == 1 else None
         if more is None or not torch.equal(more.flatten().long(), shift * integers.long().sum(0)):
             return None
-    floats = _cast_to_floats(sums) if sums is not None else None
+    floats = affine.only_cast(sums, {torch.float32}) if sums is not None else None
     of_rows = graphs.only_user(floats) if floats is not None else None
-    by_scale = MulTensor.of(of_rows)
+    by_scale = calls.MulTensor.of(of_rows)
     if of_rows is None or by_scale is None:
         return None
-    if rows.scale not in [ViewCopy.before(operand) for operand in (by_scale.input, by_scale.other)]:
+    if rows.scale not in [calls.ViewCopy.before(operand) for operand in (by_scale.input, by_scale.other)]:
         return None
     scaled = affine.scaled_columns(program, of_rows)
     if scaled is None:
@@ -139,15 +126,8 @@ def _of_integers(program: ExportedProgram, node: Node, product: IntMm[Node]) -> 
     return _Layer(rows, weight, bias, last, is_flat=not is_whole)
 
 
-def _cast_to_floats(sums: Node) -> Node | None:
-    """Returns the only user of sums if this user casts them to float32; otherwise None."""
-    user = graphs.only_user(sums)
-    is_cast = user is not None and ToDimOrderCopy.before(user) is sums
-    return user if user and is_cast and graphs.value(user).dtype == torch.float32 else None
-
-
-@implements(DynamicLinear)
-def dynamic_linear(call: DynamicLinear[torch.Tensor]) -> torch.Tensor:
+@implements(calls.DynamicLinear)
+def dynamic_linear(call: calls.DynamicLinear[torch.Tensor]) -> torch.Tensor:
     floats, features = call.input.float(), call.offset.numel()
     low, high = (
         limit.clamp(*bounds) for limit, bounds in zip(floats.aminmax(dim=-1, keepdim=True), _SIGNS, strict=True)
@@ -163,15 +143,15 @@ def dynamic_linear(call: DynamicLinear[torch.Tensor]) -> torch.Tensor:
     return (result if call.bias is None else result + call.bias).to(call.input.dtype)
 
 
-@fakes(DynamicLinear)
-def fake_dynamic_linear(call: DynamicLinear[torch.Tensor]) -> torch.Tensor:
+@fakes(calls.DynamicLinear)
+def fake_dynamic_linear(call: calls.DynamicLinear[torch.Tensor]) -> torch.Tensor:
     return call.input.new_empty((*call.input.shape[:-1], call.offset.shape[0]))
 
 
 PASS = GraphPass(
     "dynamic_linear",
     Stage.LOWERED,
-    roots=(IntMm, Linear),
+    roots=(calls.IntMm, calls.Linear),
     rewrite=_rewrite,
     reference=(
         "fuses linear layers whose input torchao's `quantize_()` quantizes at run time, with a scale for each row, "

@@ -17,21 +17,7 @@ import torch
 from torch.export import ExportedProgram
 from torch.fx import Node
 
-from export.graph_passes import dim_orders, fused_convolutions, graphs, packing, quantized
-from export.graph_passes.calls import (
-    AvgPool2d,
-    ConstantPadNd,
-    Convolution,
-    DequantizePerChannel,
-    DequantizePerTensor,
-    FusedConvolution,
-    Linear,
-    MeanDim,
-    QuantizedConvolution,
-    QuantizedLinear,
-    QuantizedLookup,
-    ViewCopy,
-)
+from export.graph_passes import calls, dim_orders, fused_convolutions, graphs, packing, quantized
 from export.graph_passes.graph_pass import Change, GraphPass, Stage
 from export.graph_passes.operators import windows
 
@@ -40,7 +26,7 @@ _MOST_PRODUCTS = 2**31 // (255 * 128)
 
 
 def _rewrite(program: ExportedProgram, node: Node, _: object) -> Change | None:
-    average, linear, convolution = _Average.of(node), Linear.of(node), fused_convolutions.of(node)
+    average, linear, convolution = _Average.of(node), calls.Linear.of(node), fused_convolutions.of(node)
     if average is not None:
         layer = _Layer.of_average(program, node, average)
     else:
@@ -79,7 +65,7 @@ class _Average:
     @classmethod
     def of(cls, node: Node) -> _Average | None:
         """Matches a mean of all pixels, or an average pool that counts its padding; None for any other call."""
-        mean, pool = MeanDim.of(node), AvgPool2d.of(node)
+        mean, pool = calls.MeanDim.of(node), calls.AvgPool2d.of(node)
         call = mean or pool
         image = graphs.value(call.input) if call else None
         sizes = [] if image is None else [size for size in image.shape[1:] if isinstance(size, int)]
@@ -122,7 +108,7 @@ class _Layer:
 
     @classmethod
     def of(
-        cls, program: ExportedProgram, node: Node, call: Linear[Node] | FusedConvolution[Node] | None
+        cls, program: ExportedProgram, node: Node, call: calls.Linear[Node] | calls.FusedConvolution[Node] | None
     ) -> _Layer | None:
         """Returns the layer of a linear layer or a convolution; None if the operator does not support it."""
         weights = _weight(program, call.weight) if call else None
@@ -178,7 +164,7 @@ class _Layer:
 
 def _weight(program: ExportedProgram, node: Node) -> tuple[torch.Tensor, torch.Tensor] | None:
     """Returns a symmetric weight of Char and its scales for each output channel, dimension 0; None for any other."""
-    per_channel, per_tensor = DequantizePerChannel.of(node), DequantizePerTensor.of(node)
+    per_channel, per_tensor = calls.DequantizePerChannel.of(node), calls.DequantizePerTensor.of(node)
     call = per_channel or per_tensor
     weight = graphs.weight(program, call.input) if call else None
     if weight is None or weight.dtype != torch.int8 or graphs.value(node).dtype != torch.float32:
@@ -199,7 +185,7 @@ def _values(program: ExportedProgram, node: Node) -> torch.Tensor | None:
     """Returns the elements of a constant or of a dequantized constant; None for any other node."""
     tensor = graphs.constant(program, node)
     call: graphs.Call = node
-    if tensor is None and (DequantizePerChannel.of(node) or DequantizePerTensor.of(node)):
+    if tensor is None and (calls.DequantizePerChannel.of(node) or calls.DequantizePerTensor.of(node)):
         elements = {one: graphs.constant(program, one) for one in node.all_input_nodes}
         if all(one is not None for one in elements.values()):
             args, kwargs = torch.fx.node.map_arg((node.args, dict(node.kwargs)), elements.__getitem__)
@@ -211,7 +197,7 @@ def _table(program: ExportedProgram, result: quantized.Result) -> tuple[torch.Te
     """Returns the table and the call of a lookup that is a result's only user; otherwise None and the result's node."""
     last = result.node
     user = graphs.only_user(last)
-    lookup = QuantizedLookup.of(user)
+    lookup = calls.QuantizedLookup.of(user)
     table = graphs.constant(program, lookup.table) if lookup else None
     if result.parameters is None or user is None or table is None or table.dtype != result.dtype:
         return None, last
@@ -219,7 +205,7 @@ def _table(program: ExportedProgram, result: quantized.Result) -> tuple[torch.Te
 
 
 def _replace_linear(program: ExportedProgram, node: Node, layer: _Layer) -> None:
-    call = QuantizedLinear(
+    call = calls.QuantizedLinear(
         layer.input,
         *layer.constants(program, node.name, packing.panels_of_rows(layer.weight)),
         layer.result.quant_min,
@@ -230,7 +216,7 @@ def _replace_linear(program: ExportedProgram, node: Node, layer: _Layer) -> None
 
 
 def _replace_convolution(
-    program: ExportedProgram, node: Node, layer: _Layer, convolution: FusedConvolution[Node]
+    program: ExportedProgram, node: Node, layer: _Layer, convolution: calls.FusedConvolution[Node]
 ) -> None:
     stride, dilation = convolution.stride, convolution.dilation
     source, widths = _without_padding(layer, len(stride))
@@ -253,7 +239,7 @@ def _insert_convolution(program: ExportedProgram, node: Node, layer: _Layer, sou
     image_sizes = graphs.value(source).shape[2:]
     sizes = windows.sizes(image_sizes, window.padding, window.kernel_size, window.stride, window.dilation)
     value = result.new_empty((result.shape[0], layer.scale.numel(), *sizes)).to(memory_format=torch.channels_last)
-    call = QuantizedConvolution(
+    call = calls.QuantizedConvolution(
         image,
         *constants,
         window.kernel_size,
@@ -273,12 +259,12 @@ def _insert_convolution(program: ExportedProgram, node: Node, layer: _Layer, sou
 def _viewed(before: Node, source: Node, value: torch.Tensor) -> Node:
     """Inserts a view of a tensor before a node, with the shape of `value`."""
     sizes = tuple(size if isinstance(size, int) else -1 for size in value.shape)
-    return ViewCopy(source, sizes).insert(before, value)
+    return calls.ViewCopy(source, sizes).insert(before, value)
 
 
 def _without_padding(layer: _Layer, dims: int) -> tuple[Node, list[int]]:
     """Returns the input before padding with the zero point, and the widths before each dimension, then after each."""
-    pad = ConstantPadNd.of(layer.input)
+    pad = calls.ConstantPadNd.of(layer.input)
     none = [0] * (2 * dims)
     if pad is None or pad.value != layer.parameters.zero_point:
         return layer.input, none
@@ -293,7 +279,7 @@ def _without_padding(layer: _Layer, dims: int) -> tuple[Node, list[int]]:
 PASS = GraphPass(
     "quantized_layers",
     Stage.LOWERED,
-    roots=(AvgPool2d, Convolution, Linear, MeanDim),
+    roots=(calls.AvgPool2d, calls.Convolution, calls.Linear, calls.MeanDim),
     rewrite=_rewrite,
     reference=(
         "fuses `dequantize`, `linear` or `convolution`, `relu` or `hardtanh`, `quantize` and a table after them into "

@@ -14,24 +14,9 @@ from export.graph_passes.graph_pass import Change, GraphPass, Stage
 
 # Elementwise functions of the first argument. All other arguments are numbers.
 _FUNCTIONS = (
-    calls.Abs,
-    calls.AddScalar,
-    calls.Clamp,
-    calls.DivScalar,
-    calls.Elu,
-    calls.Exp,
-    calls.Gelu,
-    calls.Hardsigmoid,
-    calls.Hardswish,
-    calls.Hardtanh,
-    calls.LeakyRelu,
-    calls.MulScalar,
-    calls.Neg,
-    calls.PowTensorScalar,
-    calls.Relu,
-    calls.Sigmoid,
-    calls.SubScalar,
-    calls.Tanh,
+    *(calls.Abs, calls.AddScalar, calls.Clamp, calls.DivScalar, calls.Elu, calls.Exp, calls.Gelu, calls.Hardsigmoid),
+    *(calls.Hardswish, calls.Hardtanh, calls.LeakyRelu, calls.MulScalar, calls.Neg, calls.PowTensorScalar, calls.Relu),
+    *(calls.Sigmoid, calls.SubScalar, calls.Tanh),
 )
 
 

@@ -15,30 +15,20 @@ import torch
 from torch.export import ExportedProgram
 from torch.fx import Node
 
-from export.graph_passes import aliases, graphs
+from export.graph_passes import aliases, calls, graphs
 from export.graph_passes.call import first
-from export.graph_passes.calls import (
-    GruInput,
-    LstmInput,
-    PackedGru,
-    PackedLstm,
-    PackedRnn,
-    RnnReluInput,
-    RnnTanhInput,
-    TransposeInt,
-)
 from export.graph_passes.graph_pass import Change, GraphPass, Sites, Stage
 from export.graph_passes.operators import packed_recurrent
 
-_Layer = GruInput[Node] | LstmInput[Node] | RnnReluInput[Node] | RnnTanhInput[Node]
-_Packed = PackedGru[Node] | PackedLstm[Node] | PackedRnn[Node]
+_Layer = calls.GruInput[Node] | calls.LstmInput[Node] | calls.RnnReluInput[Node] | calls.RnnTanhInput[Node]
+_Packed = calls.PackedGru[Node] | calls.PackedLstm[Node] | calls.PackedRnn[Node]
 
-_LAYERS = (GruInput, LstmInput, RnnReluInput, RnnTanhInput)
+_LAYERS = (calls.GruInput, calls.LstmInput, calls.RnnReluInput, calls.RnnTanhInput)
 _GATES = {
-    GruInput.OPERATOR: packed_recurrent.GRU_GATES,
-    LstmInput.OPERATOR: packed_recurrent.LSTM_GATES,
-    RnnReluInput.OPERATOR: packed_recurrent.RNN_GATES,
-    RnnTanhInput.OPERATOR: packed_recurrent.RNN_GATES,
+    calls.GruInput.OPERATOR: packed_recurrent.GRU_GATES,
+    calls.LstmInput.OPERATOR: packed_recurrent.LSTM_GATES,
+    calls.RnnReluInput.OPERATOR: packed_recurrent.RNN_GATES,
+    calls.RnnTanhInput.OPERATOR: packed_recurrent.RNN_GATES,
 }
 _ZEROS = frozenset({"aten::new_zeros", "aten::zeros", "aten::zeros_like"})
 
@@ -136,14 +126,14 @@ class _Network:
         """Returns the call of the operator with packed weights. States that are zeros are left out."""
         layer = self.layer
         common = (layer.num_layers, layer.has_biases, layer.bidirectional, layer.batch_first)
-        if isinstance(layer, LstmInput):
+        if isinstance(layer, calls.LstmInput):
             states = [_unless_zero(one) for one in layer.hx]
-            return PackedLstm(layer.input, states[0], states[1], weights, self.units, self.projection, *common)
+            return calls.PackedLstm(layer.input, states[0], states[1], weights, self.units, self.projection, *common)
         state = _unless_zero(layer.hx)
-        if isinstance(layer, GruInput):
-            return PackedGru(layer.input, state, weights, self.units, *common)
-        nonlinearity = "relu" if isinstance(layer, RnnReluInput) else "tanh"
-        return PackedRnn(layer.input, state, weights, self.units, *common, nonlinearity)
+        if isinstance(layer, calls.GruInput):
+            return calls.PackedGru(layer.input, state, weights, self.units, *common)
+        nonlinearity = "relu" if isinstance(layer, calls.RnnReluInput) else "tanh"
+        return calls.PackedRnn(layer.input, state, weights, self.units, *common, nonlinearity)
 
 
 def _unless_zero(state: Node) -> Node | None:
@@ -164,7 +154,7 @@ def _insert(node: Node, call: _Packed) -> None:
     views = _views(node, results)
     if views is None:
         source = graphs.value(call.input)
-        by_time = TransposeInt(call.input, 0, 1).insert(node, source.transpose(0, 1), is_edge=False)
+        by_time = calls.TransposeInt(call.input, 0, 1).insert(node, source.transpose(0, 1), is_edge=False)
         call = call.replace(input=by_time, batch_first=False)
         values[0] = _contiguous(old[0].transpose(0, 1))
     whole = call.insert(node, tuple(values), is_edge=False)
@@ -177,7 +167,7 @@ def _insert(node: Node, call: _Packed) -> None:
         user.meta["val"] = values[0]
         uses = list(user.users)
         with user.graph.inserting_after(user):
-            back = user.graph.call_function(TransposeInt.overload(), (user, 0, 1))
+            back = user.graph.call_function(calls.TransposeInt.overload(), (user, 0, 1))
         back.meta = {**user.meta, "val": old[0]}
         for use in uses:
             use.replace_input_with(user, back)
@@ -189,17 +179,12 @@ def _contiguous(tensor: torch.Tensor) -> torch.Tensor:
 
 
 def _views(after: Node, results: Mapping[Node, torch.Tensor]) -> dict[Node, torch.Tensor] | None:
-    """Returns results with other strides, and all views of them; None if a view does not exist with these strides.
-
-    Args:
-        after: the node of the results.
-        results: the nodes whose strides change, with their new values.
-    """
+    """Returns results of a node with new values, and all views of them; None if their strides allow no view."""
     views: dict[Node, Any] = dict(results)
     if all(graphs.same_layouts(graphs.value(node), value) for node, value in results.items()):
         return views
     mode = graphs.value(after)[0].fake_mode
-    for node in _behind(after):
+    for node in after.graph.nodes:
         if node in results or not any(one in views for one in node.all_input_nodes):
             continue
         if node.target is operator.getitem:
@@ -218,15 +203,6 @@ def _views(after: Node, results: Mapping[Node, torch.Tensor]) -> dict[Node, torc
         except Exception:  # PyTorch refuses a view in several ways
             return None
     return views
-
-
-def _behind(node: Node) -> Iterator[Node]:
-    """Yields the nodes after a node, in the order of the graph."""
-    nodes = iter(node.graph.nodes)
-    for one in nodes:
-        if one is node:
-            break
-    yield from nodes
 
 
 def _is_written(node: Node) -> bool:

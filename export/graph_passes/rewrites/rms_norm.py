@@ -17,25 +17,17 @@ import torch
 from torch.export import ExportedProgram
 from torch.fx import Node
 
-from export.graph_passes import graphs
-from export.graph_passes.calls import (
-    AddScalar,
-    AddTensor,
-    MeanDim,
-    MulTensor,
-    PowTensorScalar,
-    RmsNorm,
-    Rsqrt,
-    ToDimOrderCopy,
-)
+from export.graph_passes import calls, graphs
 from export.graph_passes.graph_pass import Change, GraphPass, Stage
 from export.graph_passes.operators.registration import fakes, implements
 
 
-def _rewrite(program: ExportedProgram, root: Node, call: PowTensorScalar[Node] | Rsqrt[Node]) -> Change | None:
+def _rewrite(
+    program: ExportedProgram, root: Node, call: calls.PowTensorScalar[Node] | calls.Rsqrt[Node]
+) -> Change | None:
     """Rewrites the RMS norm around the call of a reciprocal square root."""
     product = graphs.only_user(root)
-    if product is None or (isinstance(call, PowTensorScalar) and call.exponent != -0.5):
+    if product is None or (isinstance(call, calls.PowTensorScalar) and call.exponent != -0.5):
         return None
     mean, eps = _mean_and_eps(program, call.input)
     exact = _squared(mean.input) if mean else None
@@ -55,14 +47,14 @@ def _rewrite(program: ExportedProgram, root: Node, call: PowTensorScalar[Node] |
         weight = next(fitting, None)
         if weight is None or not graphs.is_contiguous(graphs.value(weight)):
             return None
-    return Change(last, "an RMS norm made one call", RmsNorm(input, weight, dims, eps))
+    return Change(last, "an RMS norm made one call", calls.RmsNorm(input, weight, dims, eps))
 
 
-def _mean_and_eps(program: ExportedProgram, node: Node) -> tuple[MeanDim[Node] | None, float]:
+def _mean_and_eps(program: ExportedProgram, node: Node) -> tuple[calls.MeanDim[Node] | None, float]:
     """Returns the mean and the number of the sum of a mean and a number."""
-    add = AddTensor.of(node) or AddScalar.of(node)
+    add = calls.AddTensor.of(node) or calls.AddScalar.of(node)
     for mean_node, eps in ((add.input, add.other), (add.other, add.input)) if add and add.alpha == 1 else ():
-        number, mean = graphs.number(program, eps), MeanDim.of(mean_node)
+        number, mean = graphs.number(program, eps), calls.MeanDim.of(mean_node)
         if number is not None and mean is not None:
             return mean, number
     return None, 0.0
@@ -70,13 +62,13 @@ def _mean_and_eps(program: ExportedProgram, node: Node) -> tuple[MeanDim[Node] |
 
 def _squared(node: Node) -> Node | None:
     """Returns the tensor that a call squares; None for any other call."""
-    power, product = PowTensorScalar.of(node), MulTensor.of(node)
+    power, product = calls.PowTensorScalar.of(node), calls.MulTensor.of(node)
     if power and power.exponent == 2:
         return power.input
     return product.input if product and product.input is product.other else None
 
 
-def _last_dims(mean: MeanDim[Node]) -> int:
+def _last_dims(mean: calls.MeanDim[Node]) -> int:
     """Returns the number of last dimensions that a mean reduces; 0 for other dimensions, or without keepdim."""
     x = graphs.value(mean.input)
     dims = mean.dim or range(x.dim())
@@ -86,12 +78,8 @@ def _last_dims(mean: MeanDim[Node]) -> int:
 
 
 def _result(product: Node, dtype: torch.dtype, sizes: Sequence[int | torch.SymInt]) -> tuple[Node, Node | None]:
-    """Follows the casts and the multiplication by the weight after a norm.
+    """Follows the casts to the input's dtype and the multiplication by a weight of some sizes after a norm.
 
-    Args:
-        product: the normalized input.
-        dtype: the dtype of the input.
-        sizes: the sizes of a weight.
     Returns:
         The last call of the norm, and the weight, if any.
     """
@@ -110,14 +98,14 @@ def _result(product: Node, dtype: torch.dtype, sizes: Sequence[int | torch.SymIn
 
 def _other_operand(node: Node, one: Node) -> Node | None:
     """Returns the other operand of a product with the operand `one`; None for any other call."""
-    product = MulTensor.of(node)
+    product = calls.MulTensor.of(node)
     others = [operand for operand in (product.input, product.other) if operand is not one] if product else []
     return others[0] if len(others) == 1 and isinstance(others[0], Node) else None
 
 
-def _cast(node: Node) -> ToDimOrderCopy[Node] | None:
+def _cast(node: Node) -> calls.ToDimOrderCopy[Node] | None:
     """Returns a call that casts a tensor without changing the tensor's layout; None for any other node."""
-    copy = ToDimOrderCopy.of(node)
+    copy = calls.ToDimOrderCopy.of(node)
     return copy if copy and graphs.same_layouts(graphs.value(node), graphs.value(copy.input)) else None
 
 
@@ -130,23 +118,23 @@ def _before_cast(node: Node) -> Node:
     return cast.input if narrow.is_floating_point and torch.promote_types(wide, narrow) == wide else node
 
 
-@implements(RmsNorm)
-def rms_norm(call: RmsNorm[torch.Tensor]) -> torch.Tensor:
+@implements(calls.RmsNorm)
+def rms_norm(call: calls.RmsNorm[torch.Tensor]) -> torch.Tensor:
     exact = torch.promote_types(call.input.dtype, torch.float32)
     weight = None if call.weight is None else call.weight.to(exact)
     sizes = call.input.shape[-call.dims :]
     return torch.nn.functional.rms_norm(call.input.to(exact), sizes, weight, call.eps).to(call.input.dtype)
 
 
-@fakes(RmsNorm)
-def fake_rms_norm(call: RmsNorm[torch.Tensor]) -> torch.Tensor:
+@fakes(calls.RmsNorm)
+def fake_rms_norm(call: calls.RmsNorm[torch.Tensor]) -> torch.Tensor:
     return torch.empty_like(call.input)
 
 
 PASS = GraphPass(
     "rms_norm",
     Stage.LOWERED,
-    roots=(PowTensorScalar, Rsqrt),
+    roots=(calls.PowTensorScalar, calls.Rsqrt),
     rewrite=_rewrite,
     reference=(
         "fuses an RMS norm into one call, `rules_executorch::rms_norm.out`: PyTorch's `rms_norm`, and a norm written "

@@ -14,8 +14,6 @@ from export.graph_passes.calls import Addmm, Mm, PermuteCopy, ViewCopy
 from export.graph_passes.graph_pass import Change, GraphPass, Stage
 
 _TRANSPOSED = (1, 0)
-
-
 _Layer = Addmm[Node] | Mm[Node]
 
 

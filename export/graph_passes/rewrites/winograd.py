@@ -46,19 +46,7 @@ def _rewrite(_: ExportedProgram, node: Node, convolution: PackedConvolution[Node
     tile = _tile(value.shape, image.shape[1])
     if tile is None:
         return None
-    in_tiles = WinogradConvolution(
-        convolution.input,
-        convolution.weight,
-        convolution.bias,
-        convolution.addend,
-        out_channels=convolution.out_channels,
-        tile=tile,
-        padding=convolution.padding,
-        end_padding=convolution.end_padding,
-        activation=convolution.activation,
-        minimum=convolution.minimum,
-        maximum=convolution.maximum,
-    )
+    in_tiles = convolution.changed_into(WinogradConvolution, tile=tile)
     return Change(node, f"multiplied in tiles of {tile} by {tile}", in_tiles)
 
 
