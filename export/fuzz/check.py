@@ -302,9 +302,7 @@ class _Checked:
     def wrong(self, names: Sequence[str], observer: Callable[[GraphPass], None] | None = None) -> _Wrong | None:
         """Makes the program with some passes. Returns what is wrong with the program; None if nothing is wrong.
 
-        Args:
-            names: the passes.
-            observer: called after each pass that changed the program.
+        The observer gets each pass that changed the program.
         """
         try:
             with self._counts.timed("lower"):

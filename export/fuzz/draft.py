@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import importlib
 import inspect
+import pkgutil
 import re
 import textwrap
 from collections.abc import Callable, Sequence
@@ -11,39 +13,26 @@ from types import ModuleType
 
 import torch
 
+from export.fuzz import steps
 from export.fuzz.quantization import QUANTIZATIONS, Quantization
 from export.fuzz.spec import Pick, Spec
-from export.fuzz.steps import (
-    assignments,
-    attention,
-    buffers,
-    control_flow,
-    features,
-    formats,
-    idioms,
-    images,
-    moves,
-    recurrent,
-    state,
-    written_views,
-)
 from export.fuzz.writer import Input, Writer
 
 
-def steps_of(*modules: ModuleType) -> dict[str, Callable[[Writer, Pick], None]]:
-    """Returns the steps of modules by their kinds: the public functions that the modules define."""
+def steps_of(module: ModuleType) -> dict[str, Callable[[Writer, Pick], None]]:
+    """Returns the steps of a module by their kinds: the public functions that the module defines."""
     return {
         name: function
-        for module in modules
         for name, function in vars(module).items()
         if inspect.isfunction(function) and function.__module__ == module.__name__ and not name.startswith("_")
     }
 
 
-KINDS = steps_of(
-    *(assignments, attention, buffers, control_flow, features, formats, idioms, images, moves, recurrent, state),
-    written_views,
-)
+KINDS = {
+    kind: step
+    for module in pkgutil.iter_modules(steps.__path__)
+    for kind, step in steps_of(importlib.import_module(f"{steps.__name__}.{module.name}")).items()
+}
 
 _DTYPES = (torch.float32, torch.float32, torch.float32, torch.float16, torch.bfloat16)
 # Sizes of the first input: images, tokens, rows and empty tensors.

@@ -63,8 +63,3 @@ class Pick:
     def __call__(self, *options: _T) -> _T:
         """Returns one of the options."""
         return options[next(self._numbers, 0) % len(options)]
-
-    def up_to(self, largest: int) -> int:
-        """Returns a number from 0 to `largest`."""
-        number: int = self(*range(largest + 1))
-        return number

@@ -33,14 +33,7 @@ SPECS = st.builds(Spec, _NUMBERS, _STEPS.map(tuple), _NUMBERS)
 
 
 def run(test: Callable[[Spec], None], count: int, seed: int | str, **options: Any) -> None:
-    """Calls a function with random specs. The same seed gives the same specs.
-
-    Args:
-        test: the function.
-        count: the number of specs.
-        seed: the seed.
-        **options: further settings of Hypothesis.
-    """
+    """Calls a function with `count` random specs, the same ones for a seed. The options are settings of Hypothesis."""
     settings = hypothesis.settings(
         max_examples=count,
         database=None,

@@ -262,12 +262,7 @@ class Writer:
         self.forward.append(line)
 
     def function(self, takes: str, *lines: str) -> str:
-        """Adds a function inside forward(). Returns its name.
-
-        Args:
-            takes: the names of the arguments.
-            *lines: the lines of the function.
-        """
+        """Adds a function inside forward() with these arguments and lines. Returns its name."""
         name = self._name("function")
         self.statement("\n    ".join([f"def {name}({takes}):", *lines]))
         return name
@@ -280,17 +275,18 @@ class Writer:
 
     def mark(self) -> tuple[int, ...]:
         """Returns the present position in the module, for `back`."""
-        lists: tuple[list[Any], ...] = (self.inputs, self.init, self.forward, self.layers, self.tied, self.gives)
-        return len(self.values), *(len(one) for one in lists)
+        return len(self.values), *map(len, self._lists())
 
     def back(self, mark: tuple[int, ...]) -> None:
         """Removes all that was added after `mark`, since a step failed."""
-        values, inputs, init, forward, layers, tied, gives = mark
-        del self.inputs[inputs:], self.init[init:], self.forward[forward:]
-        del self.layers[layers:], self.tied[tied:], self.gives[gives:]
-        kept = {name for name in self.values if self._is_kept(name)}
-        self.values = {name: value for name, value in self.values.items() if name in kept}
-        assert len(self.values) == values
+        count, *lengths = mark
+        for one, length in zip(self._lists(), lengths, strict=True):
+            del one[length:]
+        self.values = {name: value for name, value in self.values.items() if self._is_kept(name)}
+        assert len(self.values) == count
+
+    def _lists(self) -> tuple[list[Any], ...]:
+        return self.inputs, self.init, self.forward, self.layers, self.tied, self.gives
 
     def _is_kept(self, name: str) -> bool:
         if name.startswith("x"):

@@ -13,7 +13,7 @@ def _sizes(w: Writer) -> tuple[int, ...]:
 def permute(w: Writer, pick: Pick) -> None:
     rank, x = w.x.dim(), w.latest
     left = list(range(rank))
-    order = [left.pop(pick.up_to(len(left) - 1)) for _ in range(rank)]
+    order = [left.pop(pick(*range(len(left)))) for _ in range(rank)]
     one, other = pick(-1, 0, 1) % rank, pick(-2, 1, 2) % rank
     w.value(
         pick(
@@ -97,7 +97,7 @@ def _alike(w: Writer, pick: Pick) -> str:
     earlier = [name for name, one in w.values.items() if one.shape == x.shape and one.dtype == x.dtype]
     kind = pick("value", "value", "parameter", "number", "input", "row")
     if kind == "parameter":
-        sizes = tuple(size if pick(True, False) else 1 for size in x.shape)[pick.up_to(x.dim()) :]
+        sizes = tuple(size if pick(True, False) else 1 for size in x.shape)[pick(*range(x.dim() + 1)) :]
         return w.layer(f"nn.Parameter(torch.randn({sizes}))", "weight")
     if kind == "number":
         return pick("2", "0.5", "torch.tensor(3.0)", "torch.tensor(2)", "torch.ones(1)")
