@@ -33,8 +33,9 @@ class Samples:
         calls: collections.Counter[str] = collections.Counter()
         for info in op_db:
             dtype = torch.float32 if info.supports_dtype(torch.float32, "cpu") else torch.int64
-            with Names() as called:
-                for sample in itertools.islice(_samples(info.sample_inputs, dtype), _SAMPLES_TO_FIND):
+            called = Names()
+            for sample in itertools.islice(_samples(info.sample_inputs, dtype), _SAMPLES_TO_FIND):
+                with called:  # Not during the generation of samples, which calls other operators.
                     _run(info, sample)
             found = {name for overload in called.overloads for name in self._overloads.names(overload)}
             calls[info.full_name] = len(found)
