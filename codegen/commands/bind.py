@@ -16,7 +16,7 @@ from absl import flags
 from codegen.artifacts import registered_operators
 from codegen.binaries import symbols
 from codegen.checks import kernel_definitions
-from codegen.commands import shared_flags
+from codegen.commands import define, shared_flags
 from codegen.cpp import adapters
 from codegen.cpp.source import Source
 
@@ -24,17 +24,14 @@ FLAGS = shared_flags.flag_values()
 
 _MANIFEST = shared_flags.registered(FLAGS)
 _NM = shared_flags.nm(FLAGS)
-_LIBRARIES = flags.DEFINE_multi_string(
-    "library", [], "An archive, object file or shared library with kernels.", flag_values=FLAGS
-)
+_LIBRARIES = define.several(FLAGS, "library", "An archive, object file or shared library with kernels.")
 _ATTRIBUTE = flags.DEFINE_string(
     "attribute", "kernel_deps", "The attribute that names the libraries, for messages.", flag_values=FLAGS
 )
-_LEFT_OUT = flags.DEFINE_multi_string(
+_LEFT_OUT = define.several(
+    FLAGS,
     "left_out",
-    [],
     "The label of a library of --attribute that is not linked, since it has no custom operators, for messages.",
-    flag_values=FLAGS,
 )
 _OUTPUT = shared_flags.output(FLAGS, "the adapters")
 

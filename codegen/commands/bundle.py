@@ -18,28 +18,20 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from absl import flags
-
 from codegen.binaries import dynamic_linking
-from codegen.commands import shared_flags
+from codegen.commands import define, shared_flags
 from diagnostics.errors import Finding, InputError
 
 FLAGS = shared_flags.flag_values()
 
 _LABEL = shared_flags.label(FLAGS, "the bundle")
-_BINARY = flags.DEFINE_string("binary", None, "The executable.", required=True, flag_values=FLAGS)
-_RUNFILES = flags.DEFINE_multi_string(
-    "runfile", [], "Where the binary looks for a file, in its folder of runfiles.", flag_values=FLAGS
-)
-_RUNFILE_SOURCES = flags.DEFINE_multi_string(
-    "runfile_source", [], "The file or folder itself, one for each --runfile.", flag_values=FLAGS
-)
-_LICENSES = flags.DEFINE_multi_string("license", [], "The path of a license, below `licenses`.", flag_values=FLAGS)
-_LICENSE_SOURCES = flags.DEFINE_multi_string(
-    "license_source", [], "The license itself, one for each --license.", flag_values=FLAGS
-)
-_FOLDER = flags.DEFINE_string("folder", None, "The folder to fill.", required=True, flag_values=FLAGS)
-_TAR = flags.DEFINE_string("tar", None, "Where to write the archive.", required=True, flag_values=FLAGS)
+_BINARY = define.required(FLAGS, "binary", "The executable.")
+_RUNFILES = define.several(FLAGS, "runfile", "Where the binary looks for a file, in its folder of runfiles.")
+_RUNFILE_SOURCES = define.several(FLAGS, "runfile_source", "The file or folder itself, one for each --runfile.")
+_LICENSES = define.several(FLAGS, "license", "The path of a license, below `licenses`.")
+_LICENSE_SOURCES = define.several(FLAGS, "license_source", "The license itself, one for each --license.")
+_FOLDER = define.required(FLAGS, "folder", "The folder to fill.")
+_TAR = define.required(FLAGS, "tar", "Where to write the archive.")
 
 _MANIFEST = "manifest.json"
 _LICENSE_FOLDER = "licenses"

@@ -22,7 +22,7 @@ from codegen.artifacts import origins, registered_operators, selective_build
 from codegen.binaries import object_files
 from codegen.checks import backends, programs, registrations, weights
 from codegen.checks.registrations import RegisteredKernel
-from codegen.commands import shared_flags
+from codegen.commands import define, shared_flags
 from codegen.inputs import program_content_reader, program_reader, tensor_data_reader
 from codegen.model import aten_kernels, kernel_keys, prim_ops
 from diagnostics.errors import Finding, InputError
@@ -30,51 +30,39 @@ from diagnostics.errors import Finding, InputError
 FLAGS = shared_flags.flag_values()
 
 _LABEL = shared_flags.label(FLAGS, "the binary")
-_PROGRAM = flags.DEFINE_string("program", None, "The ExecuTorch program (.pte) that it runs.", flag_values=FLAGS)
+_PROGRAM = define.optional(FLAGS, "program", "The ExecuTorch program (.pte) that it runs.")
 _PROGRAM_NAME = flags.DEFINE_string(
     "program_name", "--program", "What to call the program in errors, such as its label.", flag_values=FLAGS
 )
-_METHODS = flags.DEFINE_multi_string("method", [], "A method that the program must have.", flag_values=FLAGS)
-_WEIGHTS = flags.DEFINE_multi_string(
-    "weights", [], "A file (.ptd) with constants that the program does not have.", flag_values=FLAGS
-)
-_ORIGINS = flags.DEFINE_string(
-    "origins", None, "The lines of Python of the program, if the export wrote them.", flag_values=FLAGS
-)
-_MANIFESTS = flags.DEFINE_multi_string(
-    "manifest", [], "The registered.json of a library that the binary links.", flag_values=FLAGS
-)
-_LISTINGS = flags.DEFINE_multi_string(
+_METHODS = define.several(FLAGS, "method", "A method that the program must have.")
+_WEIGHTS = define.several(FLAGS, "weights", "A file (.ptd) with constants that the program does not have.")
+_ORIGINS = define.optional(FLAGS, "origins", "The lines of Python of the program, if the export wrote them.")
+_MANIFESTS = define.several(FLAGS, "manifest", "The registered.json of a library that the binary links.")
+_LISTINGS = define.several(
+    FLAGS,
     "listing",
-    [],
     "The label of a library without a manifest, a tab, and a file with the operators that it registers, one on a line.",
-    flag_values=FLAGS,
 )
-_WHOLE_OBJECTS = flags.DEFINE_multi_string(
+_WHOLE_OBJECTS = define.several(
+    FLAGS,
     "whole_object",
-    [],
     "The label of a library, a tab, and an object file, archive or shared library of it that is linked whole, to "
     "look for registrations in.",
-    flag_values=FLAGS,
 )
-_OBJECTS = flags.DEFINE_multi_string(
-    "object", [], "As --whole_object, of what the linker leaves out when nothing refers to it.", flag_values=FLAGS
+_OBJECTS = define.several(
+    FLAGS, "object", "As --whole_object, of what the linker leaves out when nothing refers to it."
 )
-_BACKENDS = flags.DEFINE_multi_string(
+_BACKENDS = define.several(
+    FLAGS,
     "backend",
-    [],
     "The label of a library that the binary links, a tab, and the name of a backend that the library declares.",
-    flag_values=FLAGS,
 )
-_LISTED = flags.DEFINE_multi_string(
-    "listed",
-    [],
-    "A file among these whose registrations are known: the runtime's, or in a --listing.",
-    flag_values=FLAGS,
+_LISTED = define.several(
+    FLAGS, "listed", "A file among these whose registrations are known: the runtime's, or in a --listing."
 )
 _MAX_KERNELS = shared_flags.max_kernels(FLAGS)
-_DTYPES = flags.DEFINE_multi_string(
-    "dtypes", [], "The dtypes.json of a library with dtype_selective_build that the binary links.", flag_values=FLAGS
+_DTYPES = define.several(
+    FLAGS, "dtypes", "The dtypes.json of a library with dtype_selective_build that the binary links."
 )
 _OUTPUT = shared_flags.output(FLAGS, "the report")
 

@@ -5,17 +5,15 @@ codegen collect --label //ops:kernels --object kernels.o --output kernels.declar
 
 from __future__ import annotations
 
-from absl import flags
-
 from codegen.artifacts import declared_operators
 from codegen.binaries import declarations
-from codegen.commands import shared_flags
+from codegen.commands import define, shared_flags
 from diagnostics.errors import Finding, InputError
 
 FLAGS = shared_flags.flag_values()
 
 _LABEL = shared_flags.label(FLAGS, "the library")
-_OBJECTS = flags.DEFINE_multi_string("object", [], "An object file of the library.", flag_values=FLAGS)
+_OBJECTS = define.several(FLAGS, "object", "An object file of the library.")
 _OUTPUT = shared_flags.output(FLAGS, "the operators, as JSON")
 
 

@@ -18,7 +18,7 @@ from codegen.artifacts.origins import Origins
 from codegen.artifacts.registered_operators import Library
 from codegen.artifacts.selective_build import SelectiveBuild
 from codegen.checks import programs
-from codegen.commands import shared_flags
+from codegen.commands import define, shared_flags
 from codegen.compiled import check, files, memory_report
 from codegen.compiled.constants import Constants
 from codegen.inputs import program_content_reader, program_reader, tensor_data_reader
@@ -28,55 +28,32 @@ from diagnostics.errors import Finding, InputError
 FLAGS = shared_flags.flag_values()
 
 _LABEL = shared_flags.label(FLAGS, "the compiled program")
-_PROGRAM = flags.DEFINE_string("program", None, "The program (.pte).", required=True, flag_values=FLAGS)
-_PROGRAM_NAME = flags.DEFINE_string(
-    "program_name", None, "The program's label, for errors and comments.", required=True, flag_values=FLAGS
-)
+_PROGRAM = define.required(FLAGS, "program", "The program (.pte).")
+_PROGRAM_NAME = define.required(FLAGS, "program_name", "The program's label, for errors and comments.")
 _MANIFEST = shared_flags.registered(FLAGS)
-_DTYPES = flags.DEFINE_multi_string(
-    "dtypes", [], "The dtypes.json of the library, if the library has dtype_selective_build.", flag_values=FLAGS
-)
-_NATIVE_FUNCTIONS = flags.DEFINE_string(
-    "native_functions", None, "The include path of the library's NativeFunctions.h.", required=True, flag_values=FLAGS
-)
-_TYPED_KERNELS = flags.DEFINE_string(
+_DTYPES = define.several(FLAGS, "dtypes", "The dtypes.json of the library, if the library has dtype_selective_build.")
+_NATIVE_FUNCTIONS = define.required(FLAGS, "native_functions", "The include path of the library's NativeFunctions.h.")
+_TYPED_KERNELS = define.optional(
+    FLAGS,
     "typed_kernels",
-    None,
     "The include path of the library's TypedKernels.h, for a program that calls the kernels for the processor's "
     "instruction set.",
-    flag_values=FLAGS,
 )
-_NAMESPACE = flags.DEFINE_string(
-    "cpp_namespace", None, "The C++ namespace of the classes.", required=True, flag_values=FLAGS
+_NAMESPACE = define.required(FLAGS, "cpp_namespace", "The C++ namespace of the classes.")
+_INCLUDE = define.required(FLAGS, "include", "The include path of the header.")
+_HEADER = define.optional(FLAGS, "header", "Where to write the header.")
+_SOURCE = define.optional(FLAGS, "source", "Where to write the source.")
+_C_HEADER = define.optional(
+    FLAGS, "c_header", "Where to write the header for C. Its include path is that of the header, with _c before .h."
 )
-_INCLUDE = flags.DEFINE_string("include", None, "The include path of the header.", required=True, flag_values=FLAGS)
-_HEADER = flags.DEFINE_string("header", None, "Where to write the header.", flag_values=FLAGS)
-_SOURCE = flags.DEFINE_string("source", None, "Where to write the source.", flag_values=FLAGS)
-_C_HEADER = flags.DEFINE_string(
-    "c_header",
-    None,
-    "Where to write the header for C. Its include path is that of the header, with _c before .h.",
-    flag_values=FLAGS,
-)
-_C_SOURCE = flags.DEFINE_string(
-    "c_source", None, "Where to write the source of the functions for C.", flag_values=FLAGS
-)
-_CONSTANTS = flags.DEFINE_string(
-    "constants",
-    None,
-    "Where to write the constants, or with --check the samples, as bytes.",
-    required=True,
-    flag_values=FLAGS,
-)
-_CONSTANTS_SOURCE = flags.DEFINE_string(
+_C_SOURCE = define.optional(FLAGS, "c_source", "Where to write the source of the functions for C.")
+_CONSTANTS = define.required(FLAGS, "constants", "Where to write the constants, or with --check the samples, as bytes.")
+_CONSTANTS_SOURCE = define.optional(
+    FLAGS,
     "constants_source",
-    None,
     "Where to write the same as C++ or, if the name ends in .S, as assembly that includes --constants.",
-    flag_values=FLAGS,
 )
-_ORIGINS = flags.DEFINE_string(
-    "origins", None, "The lines of Python behind the instructions, if the export wrote them.", flag_values=FLAGS
-)
+_ORIGINS = define.optional(FLAGS, "origins", "The lines of Python behind the instructions, if the export wrote them.")
 _BY_POINTER = flags.DEFINE_bool(
     "constants_by_pointer", False, "Whether the application gives the address of the constants.", flag_values=FLAGS
 )
@@ -87,11 +64,9 @@ _OPTIMIZE = flags.DEFINE_enum(
     "size: loops in place of the library's kernels, where a call has fixed sizes.",
     flag_values=FLAGS,
 )
-_MEMORY = flags.DEFINE_string("memory", None, "Where to write the report of memory.", flag_values=FLAGS)
-_SAMPLES = flags.DEFINE_string(
-    "samples", None, "The samples of the export (.ptd), for a program that compares outputs.", flag_values=FLAGS
-)
-_CHECK = flags.DEFINE_string("check", None, "Where to write the source of that program.", flag_values=FLAGS)
+_MEMORY = define.optional(FLAGS, "memory", "Where to write the report of memory.")
+_SAMPLES = define.optional(FLAGS, "samples", "The samples of the export (.ptd), for a program that compares outputs.")
+_CHECK = define.optional(FLAGS, "check", "Where to write the source of that program.")
 _SCRATCH_BYTES = flags.DEFINE_integer(
     "scratch_bytes",
     None,

@@ -18,7 +18,7 @@ from pathlib import Path
 from absl import flags
 
 from codegen.checks import never_called, provided, registrations
-from codegen.commands import generation, shared_flags
+from codegen.commands import define, generation, shared_flags
 from codegen.cpp import functions_header, kernel_table, registration, typed_kernels
 from codegen.cpp.source import Source
 from codegen.model import aten_kernels
@@ -28,24 +28,18 @@ from diagnostics.errors import Finding, InputError
 FLAGS = shared_flags.flag_values()
 
 _COMMON = generation.Flags(FLAGS)
-_FUNCTIONS_YAML = flags.DEFINE_string(
-    "functions_yaml", None, "The kernels of PyTorch's own operators, functions.yaml.", flag_values=FLAGS
+_FUNCTIONS_YAML = define.optional(FLAGS, "functions_yaml", "The kernels of PyTorch's own operators, functions.yaml.")
+_FALLBACK_YAML = define.optional(
+    FLAGS, "fallback_yaml", "The kernels of the operators that --functions_yaml does not have."
 )
-_FALLBACK_YAML = flags.DEFINE_string(
-    "fallback_yaml", None, "The kernels of the operators that --functions_yaml does not have.", flag_values=FLAGS
-)
-_KERNEL_YAMLS = flags.DEFINE_multi_string(
+_KERNEL_YAMLS = define.several(
+    FLAGS,
     "kernel_yaml",
-    [],
     "As --fallback_yaml, of a library of kernels. A selection of all operators has those of the file where no other "
     "YAML is given.",
-    flag_values=FLAGS,
 )
-_ATEN_FALLBACK_YAML = flags.DEFINE_string(
-    "aten_fallback_yaml",
-    None,
-    "As --aten_custom_ops_yaml, for the operators that no other YAML has.",
-    flag_values=FLAGS,
+_ATEN_FALLBACK_YAML = define.optional(
+    FLAGS, "aten_fallback_yaml", "As --aten_custom_ops_yaml, for the operators that no other YAML has."
 )
 _ATEN_KERNELS = flags.DEFINE_bool(
     "aten_kernels", False, "Takes PyTorch's own kernels for the operators that no YAML has.", flag_values=FLAGS
@@ -53,57 +47,32 @@ _ATEN_KERNELS = flags.DEFINE_bool(
 _SUPPORT_EXCEPTIONS = flags.DEFINE_bool(
     "support_exceptions", True, "Turns what a kernel throws into the failure of its call.", flag_values=FLAGS
 )
-_INSTRUCTION_SETS = flags.DEFINE_multi_string(
+_INSTRUCTION_SETS = define.several(
+    FLAGS,
     "instruction_set",
-    [],
     "What the kernels are compiled for, from the widest instruction set on, for --chosen_kernels.",
-    flag_values=FLAGS,
 )
-_REGISTRATION = flags.DEFINE_string(
-    "registration",
-    None,
-    "Where to write the source that registers the kernels.",
-    required=True,
-    flag_values=FLAGS,
-)
-_REGISTRATION_HEADER = flags.DEFINE_string(
+_REGISTRATION = define.required(FLAGS, "registration", "Where to write the source that registers the kernels.")
+_REGISTRATION_HEADER = define.optional(
+    FLAGS,
     "registration_header",
-    None,
     "Where to write the header of a function that registers the kernels; without it, they register themselves.",
-    flag_values=FLAGS,
 )
-_REGISTERED_NAMES = flags.DEFINE_string(
-    "registered_names",
-    None,
-    "Where to write the source that defines a name for each kernel.",
-    required=True,
-    flag_values=FLAGS,
+_REGISTERED_NAMES = define.required(
+    FLAGS, "registered_names", "Where to write the source that defines a name for each kernel."
 )
-_TYPED_KERNELS_HEADER = flags.DEFINE_string(
+_TYPED_KERNELS_HEADER = define.optional(
+    FLAGS,
     "typed_kernels_header",
-    None,
     "Where to write the header that declares the kernels for the processor's instruction set.",
-    flag_values=FLAGS,
 )
-_KERNELS_OF_SET = flags.DEFINE_string(
-    "kernels_of_set",
-    None,
-    "Where to write the source with the kernels for one instruction set, for --chosen_kernels.",
-    flag_values=FLAGS,
+_KERNELS_OF_SET = define.optional(
+    FLAGS, "kernels_of_set", "Where to write the source with the kernels for one instruction set, for --chosen_kernels."
 )
-_CHOSEN_KERNELS = flags.DEFINE_string(
-    "chosen_kernels",
-    None,
-    "Where to write the source that chooses among the kernels for several instruction sets.",
-    flag_values=FLAGS,
+_CHOSEN_KERNELS = define.optional(
+    FLAGS, "chosen_kernels", "Where to write the source that chooses among the kernels for several instruction sets."
 )
-_FUNCTIONS = flags.DEFINE_string(
-    "functions",
-    None,
-    "Where to write the header with the operators as C++ functions.",
-    required=True,
-    flag_values=FLAGS,
-)
+_FUNCTIONS = define.required(FLAGS, "functions", "Where to write the header with the operators as C++ functions.")
 
 
 @dataclass(frozen=True)

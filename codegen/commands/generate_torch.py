@@ -20,7 +20,7 @@ from absl import flags
 
 from codegen.artifacts import torch_manifest
 from codegen.checks import provided
-from codegen.commands import generation, shared_flags
+from codegen.commands import define, generation, shared_flags
 from codegen.cpp import kernel_table, torch_operators
 from codegen.cpp.source import Source
 from codegen.model import selection, torch_schemas
@@ -36,24 +36,10 @@ _STUBS = flags.DEFINE_bool("stubs", False, "Defines operators without kernels.",
 _FUNCTIONAL_VARIANTS = flags.DEFINE_bool(
     "functional_variants", True, "Defines an out variant without its out arguments, too.", flag_values=FLAGS
 )
-_TORCH_OPERATORS = flags.DEFINE_string(
-    "torch_operators",
-    None,
-    "Where to write the source that defines the operators.",
-    required=True,
-    flag_values=FLAGS,
-)
-_LIBRARY = flags.DEFINE_string("library", None, "The name of the library's file.", required=True, flag_values=FLAGS)
-_MODULE = flags.DEFINE_string(
-    "module", None, "Where to write the Python module that loads the library.", required=True, flag_values=FLAGS
-)
-_TORCH_MANIFEST = flags.DEFINE_string(
-    "torch_manifest",
-    None,
-    "Where to write what is registered with PyTorch, as JSON.",
-    required=True,
-    flag_values=FLAGS,
-)
+_TORCH_OPERATORS = define.required(FLAGS, "torch_operators", "Where to write the source that defines the operators.")
+_LIBRARY = define.required(FLAGS, "library", "The name of the library's file.")
+_MODULE = define.required(FLAGS, "module", "Where to write the Python module that loads the library.")
+_TORCH_MANIFEST = define.required(FLAGS, "torch_manifest", "Where to write what is registered with PyTorch, as JSON.")
 
 
 @dataclass(frozen=True)

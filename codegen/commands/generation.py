@@ -9,7 +9,7 @@ from pathlib import Path
 from absl import flags
 
 from codegen.artifacts import registered_operators
-from codegen.commands import shared_flags
+from codegen.commands import define, shared_flags
 from codegen.cpp import aten_calls, boxed_calls, native_functions_header, typed_kernels
 from codegen.cpp.boxed_kernel import BoxedKernel, boxed_kernels
 from codegen.cpp.source import Source
@@ -152,34 +152,33 @@ class Flags:
     """
 
     def __init__(self, values: flags.FlagValues) -> None:
-        def path(name: str, what: str, *, required: bool = False) -> flags.FlagHolder[str | None]:
-            return flags.DEFINE_string(name, None, what, required=required, flag_values=values)
-
         self._label = shared_flags.label(values, "the library")
         self._max_kernels = shared_flags.max_kernels(values)
         self._selections = shared_flags.selections(values)
-        self._custom_ops_yaml = path("custom_ops_yaml", "The schemas and kernels of custom operators, custom_ops.yaml.")
-        self._aten_custom_ops_yaml = path(
-            "aten_custom_ops_yaml", "As --custom_ops_yaml, of kernels that take at::Tensor."
+        self._custom_ops_yaml = define.optional(
+            values, "custom_ops_yaml", "The schemas and kernels of custom operators, custom_ops.yaml."
         )
-        self._declared = flags.DEFINE_multi_string(
-            "declared_operators", [], "The operators that C++ declares, of 'codegen collect'.", flag_values=values
+        self._aten_custom_ops_yaml = define.optional(
+            values, "aten_custom_ops_yaml", "As --custom_ops_yaml, of kernels that take at::Tensor."
         )
-        self._boxed_kernels = path(
+        self._declared = define.several(
+            values, "declared_operators", "The operators that C++ declares, of 'codegen collect'."
+        )
+        self._boxed_kernels = define.required(
+            values,
             "boxed_kernels",
             "The directory for the sources that call the kernels beyond those of --kernel_table.",
-            required=True,
         )
-        self._aten_source = path(
-            "aten_source", "Where to write the source that calls the kernels that take at::Tensor."
+        self._aten_source = define.optional(
+            values, "aten_source", "Where to write the source that calls the kernels that take at::Tensor."
         )
-        self._kernel_table = path(
-            "kernel_table", "Where to write the source that calls the kernels and has the table of them.", required=True
+        self._kernel_table = define.required(
+            values, "kernel_table", "Where to write the source that calls the kernels and has the table of them."
         )
-        self._native_functions = path(
-            "native_functions", "Where to write the header that declares the kernels.", required=True
+        self._native_functions = define.required(
+            values, "native_functions", "Where to write the header that declares the kernels."
         )
-        self._manifest = path("manifest", "Where to write the operators and their kernels, as JSON.", required=True)
+        self._manifest = define.required(values, "manifest", "Where to write the operators and their kernels, as JSON.")
 
     def inputs(
         self,
@@ -206,12 +205,12 @@ class Flags:
     def outputs(self, *, typed_kernels: Path | None = None) -> Outputs:
         """Returns the values of the flags that name outputs. The argument is that of a flag that one command has."""
         return Outputs(
-            str(self._boxed_kernels.value),
+            self._boxed_kernels.value,
             self._aten_source.value,
-            Path(str(self._kernel_table.value)),
-            Path(str(self._native_functions.value)),
+            Path(self._kernel_table.value),
+            Path(self._native_functions.value),
             typed_kernels,
-            str(self._manifest.value),
+            self._manifest.value,
         )
 
 

@@ -11,11 +11,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
-from absl import flags
-
 from codegen.artifacts import memory_report, origins
 from codegen.artifacts.memory_report import Constant, MemoryReport, Method, PlannedTensor, Port, WhatIf
-from codegen.commands import shared_flags
+from codegen.commands import define, shared_flags
 from codegen.inputs import program_content_reader
 from codegen.model import elements, memory_plan
 from codegen.model.execution_plan import Content, ExecutionPlan, Instruction, Tensor
@@ -24,19 +22,13 @@ from codegen.pages import memory_page, memory_text
 FLAGS = shared_flags.flag_values()
 
 _LABEL = shared_flags.label(FLAGS, "the program")
-_PROGRAM = flags.DEFINE_string("program", None, "The program (.pte).", required=True, flag_values=FLAGS)
-_WEIGHTS = flags.DEFINE_multi_string(
-    "weights", [], "A file (.ptd) with constants that the program does not have.", flag_values=FLAGS
-)
-_ORIGINS = flags.DEFINE_string(
-    "origins", None, "The lines of Python of the instructions, if the export wrote them.", flag_values=FLAGS
-)
-_WHAT_IF = flags.DEFINE_multi_string(
-    "what_if", [], "The label of another program, a tab, and the program.", flag_values=FLAGS
-)
-_TEXT = flags.DEFINE_string("text", None, "Where to write the text.", required=True, flag_values=FLAGS)
-_JSON = flags.DEFINE_string("json", None, "Where to write the JSON.", required=True, flag_values=FLAGS)
-_HTML = flags.DEFINE_string("html", None, "Where to write the web page.", required=True, flag_values=FLAGS)
+_PROGRAM = define.required(FLAGS, "program", "The program (.pte).")
+_WEIGHTS = define.several(FLAGS, "weights", "A file (.ptd) with constants that the program does not have.")
+_ORIGINS = define.optional(FLAGS, "origins", "The lines of Python of the instructions, if the export wrote them.")
+_WHAT_IF = define.several(FLAGS, "what_if", "The label of another program, a tab, and the program.")
+_TEXT = define.required(FLAGS, "text", "Where to write the text.")
+_JSON = define.required(FLAGS, "json", "Where to write the JSON.")
+_HTML = define.required(FLAGS, "html", "Where to write the web page.")
 
 _KINDS = {"DelegateCall": "call of a delegate", "FreeCall": "release", "JumpFalseCall": "branch", "MoveCall": "move"}
 

@@ -12,13 +12,13 @@ from absl import flags
 
 from codegen.artifacts import memory_report
 from codegen.artifacts.memory_report import MemoryReport
-from codegen.commands import shared_flags
+from codegen.commands import define, shared_flags
 from diagnostics.errors import Finding, InputError
 
 FLAGS = shared_flags.flag_values()
 
 _LABEL = shared_flags.label(FLAGS, "the report")
-_REPORT = flags.DEFINE_string("report", None, "The JSON of 'codegen memory'.", required=True, flag_values=FLAGS)
+_REPORT = define.required(FLAGS, "report", "The JSON of 'codegen memory'.")
 _MAX_BYTES = flags.DEFINE_integer(
     "max_bytes", None, "The limit of the program's file and planned memory.", lower_bound=1, flag_values=FLAGS
 )

@@ -20,7 +20,7 @@ from absl import flags
 
 from codegen.artifacts import registered_operators, selective_build
 from codegen.artifacts.selective_build import SelectiveBuild
-from codegen.commands import shared_flags
+from codegen.commands import define, shared_flags
 from codegen.cpp import selective_build as selective_build_cpp
 from codegen.inputs import selected_operators
 from codegen.model import promotion, selection
@@ -30,14 +30,13 @@ FLAGS = shared_flags.flag_values()
 _LABEL = shared_flags.label(FLAGS, "the library")
 _MANIFEST = shared_flags.registered(FLAGS)
 _SELECTIONS = shared_flags.selections(FLAGS)
-_SOURCES = flags.DEFINE_multi_string(
+_SOURCES = define.several(
+    FLAGS,
     "source",
-    [],
     "A source, as the number of its --directory from 0, its path, and the operators that it implements: "
     "number:path:operator,operator.",
-    flag_values=FLAGS,
 )
-_DIRECTORIES = flags.DEFINE_multi_string("directory", [], "Where to write sources to compile.", flag_values=FLAGS)
+_DIRECTORIES = define.several(FLAGS, "directory", "Where to write sources to compile.")
 _UNITY_BUILD = flags.DEFINE_multi_integer(
     "unity_build",
     [],
@@ -47,17 +46,10 @@ _UNITY_BUILD = flags.DEFINE_multi_integer(
 _SOURCES_PER_UNIT = flags.DEFINE_integer(
     "sources_per_unit", 1, "How many sources a translation unit of --unity_build has on average.", 1, flag_values=FLAGS
 )
-_HEADER = flags.DEFINE_string(
-    "header", None, "Where to write the header that says which dtypes to handle.", flag_values=FLAGS
-)
-_DTYPES = flags.DEFINE_string(
-    "dtypes", None, "Where to write which operators handle which dtypes, as JSON.", flag_values=FLAGS
-)
-_MARKS = flags.DEFINE_string(
-    "marks",
-    None,
-    "Where to write a source that keeps two libraries with the same kernels out of one binary.",
-    flag_values=FLAGS,
+_HEADER = define.optional(FLAGS, "header", "Where to write the header that says which dtypes to handle.")
+_DTYPES = define.optional(FLAGS, "dtypes", "Where to write which operators handle which dtypes, as JSON.")
+_MARKS = define.optional(
+    FLAGS, "marks", "Where to write a source that keeps two libraries with the same kernels out of one binary."
 )
 
 

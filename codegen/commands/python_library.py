@@ -9,10 +9,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from absl import flags
-
 from codegen.binaries.private_copy import private_copy
-from codegen.commands import shared_flags
+from codegen.commands import define, shared_flags
 from codegen.inputs import program_content_reader
 from codegen.python import python_library
 from diagnostics.errors import InputError
@@ -20,20 +18,14 @@ from diagnostics.errors import InputError
 FLAGS = shared_flags.flag_values()
 
 _LABEL = shared_flags.label(FLAGS, "the Python library")
-_PROGRAM = flags.DEFINE_string("program", None, "The program (.pte).", required=True, flag_values=FLAGS)
-_PROGRAM_NAME = flags.DEFINE_string(
-    "program_name", None, "The name of the program for errors.", required=True, flag_values=FLAGS
-)
-_BASE = flags.DEFINE_string(
-    "base", None, "The module without its methods: runtime/python/program_module.py.", required=True, flag_values=FLAGS
-)
-_MODULE = flags.DEFINE_string("module", None, "Where to write the module.", required=True, flag_values=FLAGS)
-_STUB = flags.DEFINE_string("stub", None, "Where to write the stub.", required=True, flag_values=FLAGS)
-_KEY = flags.DEFINE_string(
-    "key", None, "What stands for `executorch` in the names of the copies.", required=True, flag_values=FLAGS
-)
-_LIBRARIES = flags.DEFINE_multi_string("library", [], "A shared library to copy.", flag_values=FLAGS)
-_COPIES = flags.DEFINE_multi_string("copy", [], "Where to write the copy, one for each --library.", flag_values=FLAGS)
+_PROGRAM = define.required(FLAGS, "program", "The program (.pte).")
+_PROGRAM_NAME = define.required(FLAGS, "program_name", "The name of the program for errors.")
+_BASE = define.required(FLAGS, "base", "The module without its methods: runtime/python/program_module.py.")
+_MODULE = define.required(FLAGS, "module", "Where to write the module.")
+_STUB = define.required(FLAGS, "stub", "Where to write the stub.")
+_KEY = define.required(FLAGS, "key", "What stands for `executorch` in the names of the copies.")
+_LIBRARIES = define.several(FLAGS, "library", "A shared library to copy.")
+_COPIES = define.several(FLAGS, "copy", "Where to write the copy, one for each --library.")
 
 
 def run() -> None:

@@ -16,7 +16,7 @@ from typing import TypeVar
 from absl import flags
 
 from codegen.artifacts import op_matrix
-from codegen.commands import shared_flags
+from codegen.commands import define, shared_flags
 from codegen.cpp import prim_ops_header
 from codegen.inputs import functions_yaml, program_reader, selected_operators
 from codegen.model import kernel_keys, schema, selection
@@ -30,7 +30,7 @@ _OUTPUT = shared_flags.output(FLAGS, "the selection")
 _LABEL = flags.DEFINE_string(
     "label", "--ops", "Who asks for the operators of --ops and --ops_dict, for errors.", flag_values=FLAGS
 )
-_OPS = flags.DEFINE_multi_string("ops", [], "An operator's full name, such as aten::add.out.", flag_values=FLAGS)
+_OPS = define.several(FLAGS, "ops", "An operator's full name, such as aten::add.out.")
 _OPS_DICT = flags.DEFINE_string(
     "ops_dict",
     "{}",
@@ -38,23 +38,18 @@ _OPS_DICT = flags.DEFINE_string(
     "stands for every dtype.",
     flag_values=FLAGS,
 )
-_MODELS = flags.DEFINE_multi_string(
-    "model", [], "An ExecuTorch program (.pte), or a bundled one, to select for.", flag_values=FLAGS
+_MODELS = define.several(FLAGS, "model", "An ExecuTorch program (.pte), or a bundled one, to select for.")
+_MODEL_NAMES = define.several(
+    FLAGS, "model_name", "What to call a model in errors, such as its label; one for each --model, in order."
 )
-_MODEL_NAMES = flags.DEFINE_multi_string(
-    "model_name",
-    [],
-    "What to call a model in errors, such as its label; one for each --model, in order.",
-    flag_values=FLAGS,
-)
-_OPS_SCHEMA_YAML = flags.DEFINE_string(
-    "ops_schema_yaml", None, "A functions.yaml or custom_ops.yaml all of whose operators to select.", flag_values=FLAGS
+_OPS_SCHEMA_YAML = define.optional(
+    FLAGS, "ops_schema_yaml", "A functions.yaml or custom_ops.yaml all of whose operators to select."
 )
 _OPS_SCHEMA_YAML_NAME = flags.DEFINE_string(
     "ops_schema_yaml_name", "--ops_schema_yaml", "Who asks for the operators of that file.", flag_values=FLAGS
 )
-_SERVER_GENERATED_YAML = flags.DEFINE_string(
-    "server_generated_yaml", None, "A whole selected_operators.yaml to check and to copy.", flag_values=FLAGS
+_SERVER_GENERATED_YAML = define.optional(
+    FLAGS, "server_generated_yaml", "A whole selected_operators.yaml to check and to copy."
 )
 _SERVER_GENERATED_YAML_NAME = flags.DEFINE_string(
     "server_generated_yaml_name",
@@ -66,15 +61,11 @@ _SELECTIONS = shared_flags.selections(FLAGS)
 _INCLUDE_ALL = flags.DEFINE_bool(
     "include_all_operators", False, "Selects every operator that the library's YAML files provide.", flag_values=FLAGS
 )
-_MATRICES = flags.DEFINE_multi_string("matrix", [], "The op_matrix.json of a --selection, to unite.", flag_values=FLAGS)
-_MATRIX_JSON = flags.DEFINE_string(
-    "matrix_json", None, "Where to write who asks for which operators, as JSON.", flag_values=FLAGS
-)
-_MATRIX_TEXT = flags.DEFINE_string(
-    "matrix_text", None, "Where to write who asks for which operators, as a table.", flag_values=FLAGS
-)
-_PRIM_OPS_HEADER = flags.DEFINE_string(
-    "prim_ops_header", None, "Where to write selected_prim_ops.h, for a runtime built from source.", flag_values=FLAGS
+_MATRICES = define.several(FLAGS, "matrix", "The op_matrix.json of a --selection, to unite.")
+_MATRIX_JSON = define.optional(FLAGS, "matrix_json", "Where to write who asks for which operators, as JSON.")
+_MATRIX_TEXT = define.optional(FLAGS, "matrix_text", "Where to write who asks for which operators, as a table.")
+_PRIM_OPS_HEADER = define.optional(
+    FLAGS, "prim_ops_header", "Where to write selected_prim_ops.h, for a runtime built from source."
 )
 _EXCLUSIVE = ("include_all_operators", "model", "ops", "ops_dict", "ops_schema_yaml", "selection")
 

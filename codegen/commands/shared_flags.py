@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from absl import flags
 
+from codegen.commands import define
+
 
 def flag_values() -> flags.FlagValues:
     """Returns an empty set of flags."""
@@ -12,31 +14,27 @@ def flag_values() -> flags.FlagValues:
 
 def label(values: flags.FlagValues, what: str) -> flags.FlagHolder[str]:
     """Defines --label, required: the label of `what`."""
-    return flags.DEFINE_string("label", None, f"The label of {what}.", required=True, flag_values=values)
+    return define.required(values, "label", f"The label of {what}.")
 
 
 def nm(values: flags.FlagValues) -> flags.FlagHolder[str]:
     """Defines --nm, required."""
-    return flags.DEFINE_string("nm", None, "The C++ toolchain's nm.", required=True, flag_values=values)
+    return define.required(values, "nm", "The C++ toolchain's nm.")
 
 
 def output(values: flags.FlagValues, what: str) -> flags.FlagHolder[str]:
     """Defines --output, required: the path of `what`."""
-    return flags.DEFINE_string("output", None, f"Where to write {what}.", required=True, flag_values=values)
+    return define.required(values, "output", f"Where to write {what}.")
 
 
 def selections(values: flags.FlagValues) -> flags.FlagHolder[list[str]]:
     """Defines --selection, which may be given several times."""
-    return flags.DEFINE_multi_string(
-        "selection", [], "A selected_operators.yaml; several are united.", flag_values=values
-    )
+    return define.several(values, "selection", "A selected_operators.yaml; several are united.")
 
 
 def registered(values: flags.FlagValues) -> flags.FlagHolder[str]:
     """Defines --manifest, required: the registered.json of a generated library."""
-    return flags.DEFINE_string(
-        "manifest", None, "The registered.json of 'codegen generate'.", required=True, flag_values=values
-    )
+    return define.required(values, "manifest", "The registered.json of 'codegen generate'.")
 
 
 def max_kernels(values: flags.FlagValues) -> flags.FlagHolder[int]:

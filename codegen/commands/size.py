@@ -13,15 +13,13 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from absl import flags
-
 from codegen.artifacts import registered_operators, size_report
 from codegen.artifacts.registered_operators import Library
 from codegen.artifacts.size_report import Addition, SharedLibrary, SizeReport
 from codegen.binaries import attribution, dynamic_linking, image_reader, references, symbols
 from codegen.binaries.attribution import Attribution
 from codegen.binaries.image import Image
-from codegen.commands import shared_flags
+from codegen.commands import define, shared_flags
 from codegen.cpp.source import Source
 from codegen.pages import size_page, size_text
 
@@ -29,33 +27,22 @@ FLAGS = shared_flags.flag_values()
 
 _LABEL = shared_flags.label(FLAGS, "the binary")
 _NM = shared_flags.nm(FLAGS)
-_OBJDUMP = flags.DEFINE_string(
-    "objdump",
-    None,
-    "The toolchain's objdump. Without it, nothing tells which operators use shared code.",
-    flag_values=FLAGS,
+_OBJDUMP = define.optional(
+    FLAGS, "objdump", "The toolchain's objdump. Without it, nothing tells which operators use shared code."
 )
-_BINARY = flags.DEFINE_string("binary", None, "The binary.", required=True, flag_values=FLAGS)
-_MANIFESTS = flags.DEFINE_multi_string(
-    "manifest",
-    [],
-    "What a library of the binary registers, the registered.json of 'codegen generate'.",
-    flag_values=FLAGS,
+_BINARY = define.required(FLAGS, "binary", "The binary.")
+_MANIFESTS = define.several(
+    FLAGS, "manifest", "What a library of the binary registers, the registered.json of 'codegen generate'."
 )
-_LIBRARIES = flags.DEFINE_multi_string("library", [], "A shared library that the binary may need.", flag_values=FLAGS)
-_BASELINE = flags.DEFINE_string("baseline", None, "The JSON of another report, to compare with.", flag_values=FLAGS)
-_WHAT_IF = flags.DEFINE_multi_string(
-    "what_if", [], "The label of another binary, a tab, and the binary.", flag_values=FLAGS
+_LIBRARIES = define.several(FLAGS, "library", "A shared library that the binary may need.")
+_BASELINE = define.optional(FLAGS, "baseline", "The JSON of another report, to compare with.")
+_WHAT_IF = define.several(FLAGS, "what_if", "The label of another binary, a tab, and the binary.")
+_WHAT_IF_MANIFESTS = define.several(
+    FLAGS, "what_if_manifest", "The label of another binary, a tab, and what a library of it registers."
 )
-_WHAT_IF_MANIFESTS = flags.DEFINE_multi_string(
-    "what_if_manifest",
-    [],
-    "The label of another binary, a tab, and what a library of it registers.",
-    flag_values=FLAGS,
-)
-_TEXT = flags.DEFINE_string("text", None, "Where to write the text.", required=True, flag_values=FLAGS)
-_JSON = flags.DEFINE_string("json", None, "Where to write the JSON.", required=True, flag_values=FLAGS)
-_HTML = flags.DEFINE_string("html", None, "Where to write the web page.", required=True, flag_values=FLAGS)
+_TEXT = define.required(FLAGS, "text", "Where to write the text.")
+_JSON = define.required(FLAGS, "json", "Where to write the JSON.")
+_HTML = define.required(FLAGS, "html", "Where to write the web page.")
 
 
 def run() -> None:

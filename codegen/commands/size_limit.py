@@ -10,14 +10,14 @@ from pathlib import Path
 from absl import flags
 
 from codegen.artifacts import size_report
-from codegen.commands import shared_flags
+from codegen.commands import define, shared_flags
 from codegen.model import sizes
 from diagnostics.errors import Finding, InputError
 
 FLAGS = shared_flags.flag_values()
 
 _LABEL = shared_flags.label(FLAGS, "the report")
-_REPORT = flags.DEFINE_string("report", None, "The JSON of 'codegen size'.", required=True, flag_values=FLAGS)
+_REPORT = define.required(FLAGS, "report", "The JSON of 'codegen size'.")
 _MAX_BYTES = flags.DEFINE_integer("max_bytes", None, "The limit.", required=True, lower_bound=1, flag_values=FLAGS)
 _OUTPUT = shared_flags.output(FLAGS, "an empty file")
 

@@ -17,7 +17,7 @@ from absl import flags
 from codegen.artifacts import torch_manifest, torch_operators
 from codegen.artifacts.torch_operators import TorchOperators
 from codegen.checks import torch_namespaces
-from codegen.commands import shared_flags
+from codegen.commands import define, shared_flags
 from diagnostics import derived_operator
 from diagnostics.errors import Finding, InputError
 from diagnostics.suggest import did_you_mean, nearest_operators
@@ -25,12 +25,10 @@ from diagnostics.suggest import did_you_mean, nearest_operators
 FLAGS = shared_flags.flag_values()
 
 _LABEL = shared_flags.label(FLAGS, "what loads the libraries")
-_MANIFESTS = flags.DEFINE_multi_string("manifest", [], "The .torch.json of an operator library.", flag_values=FLAGS)
+_MANIFESTS = define.several(FLAGS, "manifest", "The .torch.json of an operator library.")
 _PACKAGE = flags.DEFINE_string("package", "", "The label of the package of AOTInductor.", flag_values=FLAGS)
-_NEEDED = flags.DEFINE_string("needed", None, "Operators that the package calls, one a line.", flag_values=FLAGS)
-_OPERATORS = flags.DEFINE_multi_string(
-    "operators", [], "The .torch_operators.json of an operator library.", flag_values=FLAGS
-)
+_NEEDED = define.optional(FLAGS, "needed", "Operators that the package calls, one a line.")
+_OPERATORS = define.several(FLAGS, "operators", "The .torch_operators.json of an operator library.")
 _OUTPUT = shared_flags.output(FLAGS, "the report")
 
 # The dispatch keys of kernels for the CPU.

@@ -18,7 +18,7 @@ from absl import flags
 from codegen.artifacts import torch_manifest
 from codegen.binaries import python_modules, symbols, torch_registrations
 from codegen.checks import torch_namespaces
-from codegen.commands import shared_flags
+from codegen.commands import define, shared_flags
 from codegen.model.torch_library import TorchLibrary
 from codegen.python import torch_loader
 from diagnostics.errors import Finding, InputError
@@ -26,25 +26,18 @@ from diagnostics.errors import Finding, InputError
 FLAGS = shared_flags.flag_values()
 
 _LABEL = shared_flags.label(FLAGS, "the library")
-_LIBRARY = flags.DEFINE_string("library", None, "The shared library.", required=True, flag_values=FLAGS)
+_LIBRARY = define.required(FLAGS, "library", "The shared library.")
 _NM = shared_flags.nm(FLAGS)
-_LOADED = flags.DEFINE_string(
-    "loaded", None, "What the library registered when it was loaded, as .torch.json.", flag_values=FLAGS
-)
-_SOURCES = flags.DEFINE_multi_string(
-    "source", [], "A source or header of the library, to find the registrations' lines in.", flag_values=FLAGS
-)
+_LOADED = define.optional(FLAGS, "loaded", "What the library registered when it was loaded, as .torch.json.")
+_SOURCES = define.several(FLAGS, "source", "A source or header of the library, to find the registrations' lines in.")
 _NAMESPACE = flags.DEFINE_string(
     "namespace", "", "The one namespace that the library should define operators in.", flag_values=FLAGS
 )
-_TORCH_LIBRARIES = flags.DEFINE_multi_string(
-    "torch_library",
-    [],
-    "A library of PyTorch, of which only the C functions of the stable ABI may be used.",
-    flag_values=FLAGS,
+_TORCH_LIBRARIES = define.several(
+    FLAGS, "torch_library", "A library of PyTorch, of which only the C functions of the stable ABI may be used."
 )
-_MANIFEST = flags.DEFINE_string("manifest", None, "Where to write the manifest.", required=True, flag_values=FLAGS)
-_MODULE = flags.DEFINE_string("module", None, "Where to write the Python module.", required=True, flag_values=FLAGS)
+_MANIFEST = define.required(FLAGS, "manifest", "Where to write the manifest.")
+_MODULE = define.required(FLAGS, "module", "Where to write the Python module.")
 
 # The C functions of PyTorch's stable ABI.
 _STABLE = re.compile(r"aoti_torch_\w+|torch_\w+")

@@ -16,27 +16,23 @@ import zipfile
 from collections.abc import Iterator
 from pathlib import Path
 
-from absl import flags
-
 from codegen.binaries import dynamic_linking
 from codegen.binaries.private_copy import private_copy
-from codegen.commands import shared_flags
+from codegen.commands import define, shared_flags
 from diagnostics.errors import Finding, InputError
 
 FLAGS = shared_flags.flag_values()
 
 _LABEL = shared_flags.label(FLAGS, "the wheel")
 _OUTPUT = shared_flags.output(FLAGS, "the wheel")
-_DISTRIBUTION = flags.DEFINE_string("distribution", None, "The name of the package.", required=True, flag_values=FLAGS)
-_VERSION = flags.DEFINE_string("version", None, "The version of the package.", required=True, flag_values=FLAGS)
-_PLATFORM = flags.DEFINE_string("platform", None, "The platform tag.", required=True, flag_values=FLAGS)
-_REQUIRES = flags.DEFINE_multi_string("requires", [], "A package that this one needs.", flag_values=FLAGS)
-_PYTHON_REQUIRES = flags.DEFINE_string(
-    "python_requires", None, "The versions of Python.", required=True, flag_values=FLAGS
-)
-_SUMMARY = flags.DEFINE_string("summary", None, "The description, as one line.", required=True, flag_values=FLAGS)
-_PATHS = flags.DEFINE_multi_string("path", [], "The path of a file in the wheel.", flag_values=FLAGS)
-_SOURCES = flags.DEFINE_multi_string("source", [], "The file itself, one for each --path.", flag_values=FLAGS)
+_DISTRIBUTION = define.required(FLAGS, "distribution", "The name of the package.")
+_VERSION = define.required(FLAGS, "version", "The version of the package.")
+_PLATFORM = define.required(FLAGS, "platform", "The platform tag.")
+_REQUIRES = define.several(FLAGS, "requires", "A package that this one needs.")
+_PYTHON_REQUIRES = define.required(FLAGS, "python_requires", "The versions of Python.")
+_SUMMARY = define.required(FLAGS, "summary", "The description, as one line.")
+_PATHS = define.several(FLAGS, "path", "The path of a file in the wheel.")
+_SOURCES = define.several(FLAGS, "source", "The file itself, one for each --path.")
 
 _MANYLINUX = re.compile(r"manylinux_2_(\d+)_(\w+)")
 # The processors of tags, as ELF files name them.
