@@ -20,6 +20,7 @@ from absl import flags
 from codegen.checks import never_called, provided, registrations
 from codegen.commands import define, generation, shared_flags
 from codegen.cpp import functions_header, kernel_table, registration, typed_kernels
+from codegen.cpp.boxed_kernel import BoxedKernel
 from codegen.cpp.source import Source
 from codegen.model import aten_kernels
 from codegen.model.operators import Operator
@@ -92,62 +93,6 @@ class _TypedKernels:
     instruction_sets: Sequence[str]
 
 
-@dataclass(frozen=True)
-class _Request:
-    """The flags of the command.
-
-    Attributes:
-        inputs: where the operators come from.
-        has_aten_kernels: whether PyTorch's kernels serve the operators that no YAML has.
-        outputs: where to write what all libraries have.
-        supports_exceptions: whether an exception of a kernel is the failure of its call.
-        registration: the source that registers the kernels.
-        registration_header: the header of a function that registers them; None if they register themselves.
-        registered_names: the source that defines a name for each kernel.
-        typed_kernels: the sources for several instruction sets; None for kernels of one set.
-        functions: the header with the operators as C++ functions.
-    """
-
-    inputs: generation.Inputs
-    has_aten_kernels: bool
-    outputs: generation.Outputs
-    supports_exceptions: bool
-    registration: Path
-    registration_header: Path | None
-    registered_names: Path
-    typed_kernels: _TypedKernels | None
-    functions: Path
-
-
-def _parsed() -> _Request:
-    """Returns the values of the flags.
-
-    Raises:
-        flags.Error: a flag is missing.
-    """
-    inputs = _COMMON.inputs(
-        functions_yaml=_FUNCTIONS_YAML.value,
-        fallback_yaml=_FALLBACK_YAML.value,
-        aten_fallback_yaml=_ATEN_FALLBACK_YAML.value,
-        kernel_yamls=_KERNEL_YAMLS.value,
-    )
-    if not inputs.selections:
-        raise flags.Error("--selection is needed.")
-    typed = _typed_kernels()
-    header = _REGISTRATION_HEADER.value
-    return _Request(
-        inputs,
-        _ATEN_KERNELS.value,
-        _COMMON.outputs(typed_kernels=typed.header if typed is not None else None),
-        _SUPPORT_EXCEPTIONS.value,
-        Path(str(_REGISTRATION.value)),
-        Path(header) if header is not None else None,
-        Path(str(_REGISTERED_NAMES.value)),
-        typed,
-        Path(str(_FUNCTIONS.value)),
-    )
-
-
 def _typed_kernels() -> _TypedKernels | None:
     """Returns the values of the flags for several instruction sets.
 
@@ -166,14 +111,29 @@ def _typed_kernels() -> _TypedKernels | None:
 
 
 def run() -> None:
-    request = _parsed()
-    providers, operators = _chosen(request.inputs, has_aten_kernels=request.has_aten_kernels)
+    inputs = _COMMON.inputs(
+        functions_yaml=_FUNCTIONS_YAML.value,
+        fallback_yaml=_FALLBACK_YAML.value,
+        aten_fallback_yaml=_ATEN_FALLBACK_YAML.value,
+        kernel_yamls=_KERNEL_YAMLS.value,
+    )
+    if not inputs.selections:
+        raise flags.Error("--selection is needed.")
+    typed = _typed_kernels()
+    outputs = _COMMON.outputs(typed_kernels=typed.header if typed is not None else None)
+    providers, operators = _chosen(inputs, has_aten_kernels=_ATEN_KERNELS.value)
     sys.stderr.writelines(f"{note}\n" for note in never_called.notes({o.name: o for o in operators}))
-    if request.registration_header is None:
-        _check_registry_size(request.inputs.label, operators, request.inputs.max_kernels)
-    source = request.inputs.source(operators, providers)
-    calls = generation.write_calls(source, operators, request.outputs)
-    _write(request, source, operators, calls)
+    if _REGISTRATION_HEADER.value is None:
+        _check_registry_size(inputs.label, operators, inputs.max_kernels)
+    source = inputs.source(operators, providers)
+    calls = generation.write_calls(source, operators, outputs)
+    _write_table(source, calls, outputs, typed)
+    _write_registration(source, calls.all)
+    Path(_FUNCTIONS.value).write_text(
+        functions_header.text(
+            source, operators, calls.all, outputs.native_functions.name, has_typed_kernels=typed is not None
+        )
+    )
 
 
 def _chosen(inputs: generation.Inputs, *, has_aten_kernels: bool) -> tuple[Sequence[str], list[Operator]]:
@@ -231,35 +191,33 @@ def _check_registry_size(label: str, operators: Sequence[Operator], capacity: in
         raise InputError(findings)
 
 
-def _write(request: _Request, source: Source, operators: Sequence[Operator], calls: generation.Calls) -> None:
-    """Writes the table of the kernels, their registration, and the operators as C++ functions."""
-    header = request.outputs.header.name
-    typed = request.typed_kernels
-    request.outputs.kernel_table.write_text(
+def _write_table(
+    source: Source, calls: generation.Calls, outputs: generation.Outputs, typed: _TypedKernels | None
+) -> None:
+    """Writes the table of the kernels, and the sources of kernels for several instruction sets."""
+    header = outputs.header.name
+    outputs.kernel_table.write_text(
         kernel_table.text(
             source,
             calls.all,
             calls.of_table,
             header,
-            exception_boundary=request.supports_exceptions,
+            exception_boundary=_SUPPORT_EXCEPTIONS.value,
             has_typed_kernels=typed is not None,
         )
     )
     if typed is not None:
         typed.of_set.write_text(typed_kernels.of_set(source, calls.all, header))
         typed.chosen.write_text(typed_kernels.chosen(source, calls.all, header, typed.instruction_sets))
-    if request.registration_header is not None:
-        request.registration_header.write_text(registration.header(source))
-        request.registration.write_text(registration.on_request(source, request.registration_header.name))
+
+
+def _write_registration(source: Source, kernels: Sequence[BoxedKernel]) -> None:
+    """Writes the registration of the kernels, and a name for each."""
+    header = _REGISTRATION_HEADER.value
+    if header is not None:
+        Path(header).write_text(registration.header(source))
+        text = registration.on_request(source, Path(header).name)
     else:
-        request.registration.write_text(registration.at_start(source, calls.all))
-    request.registered_names.write_text(registration.names(source, calls.all))
-    request.functions.write_text(
-        functions_header.text(
-            source,
-            operators,
-            calls.all,
-            request.outputs.native_functions.name,
-            has_typed_kernels=typed is not None,
-        )
-    )
+        text = registration.at_start(source, kernels)
+    Path(_REGISTRATION.value).write_text(text)
+    Path(_REGISTERED_NAMES.value).write_text(registration.names(source, kernels))

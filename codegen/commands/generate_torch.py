@@ -13,7 +13,6 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 
 from absl import flags
@@ -22,7 +21,6 @@ from codegen.artifacts import torch_manifest
 from codegen.checks import provided
 from codegen.commands import define, generation, shared_flags
 from codegen.cpp import kernel_table, torch_operators
-from codegen.cpp.source import Source
 from codegen.model import selection, torch_schemas
 from codegen.model.operators import Operator
 from codegen.model.torch_library import FRAGMENT, TorchLibrary, TorchRegistration
@@ -42,50 +40,26 @@ _MODULE = define.required(FLAGS, "module", "Where to write the Python module tha
 _TORCH_MANIFEST = define.required(FLAGS, "torch_manifest", "Where to write what is registered with PyTorch, as JSON.")
 
 
-@dataclass(frozen=True)
-class _Request:
-    """The flags of the command.
-
-    Attributes:
-        inputs: where the operators come from.
-        has_stubs: whether the operators have no kernels.
-        has_functional_variants: whether an out variant is also defined without its out arguments.
-        outputs: where to write what all libraries have.
-        torch_operators: the source that defines the operators.
-        library: the name of the library's file.
-        module: the Python module that loads the library.
-        torch_manifest: what is registered with PyTorch, as JSON.
-    """
-
-    inputs: generation.Inputs
-    has_stubs: bool
-    has_functional_variants: bool
-    outputs: generation.Outputs
-    torch_operators: Path
-    library: str
-    module: str
-    torch_manifest: str
-
-
-def _parsed() -> _Request:
-    return _Request(
-        _COMMON.inputs(),
-        _STUBS.value,
-        _FUNCTIONAL_VARIANTS.value,
-        _COMMON.outputs(),
-        Path(str(_TORCH_OPERATORS.value)),
-        str(_LIBRARY.value),
-        str(_MODULE.value),
-        str(_TORCH_MANIFEST.value),
-    )
-
-
 def run() -> None:
-    request = _parsed()
-    operators = _chosen(request.inputs)
-    source = request.inputs.source(operators, request.inputs.files)
-    calls = generation.write_calls(source, operators, request.outputs, stubs=request.has_stubs)
-    _write(request, source, operators, calls)
+    inputs, outputs = _COMMON.inputs(), _COMMON.outputs()
+    operators = _chosen(inputs)
+    source = inputs.source(operators, inputs.files)
+    calls = generation.write_calls(source, operators, outputs, stubs=_STUBS.value)
+    outputs.kernel_table.write_text(
+        kernel_table.text(source, calls.all, calls.of_table, outputs.native_functions.name, exception_boundary=False)
+    )
+    Path(_TORCH_OPERATORS.value).write_text(
+        torch_operators.text(source, operators, functional_variants=_FUNCTIONAL_VARIANTS.value)
+    )
+    first_of: dict[str, Location] = {}
+    for operator in operators:
+        first_of.setdefault(operator.schema.name.namespace, operator.location)
+    if calls.taking_aten:
+        first_of[source.namespace] = calls.taking_aten[0].operator.location
+    registrations = tuple(TorchRegistration(FRAGMENT, ns, location=location) for ns, location in first_of.items())
+    library = TorchLibrary(inputs.label, registrations)
+    torch_manifest.write(library, _TORCH_MANIFEST.value)
+    torch_loader.write(_MODULE.value, _LIBRARY.value, library)
 
 
 def _chosen(inputs: generation.Inputs) -> list[Operator]:
@@ -152,24 +126,3 @@ def _definable(label: str, operators: Sequence[Operator], *, is_selected: bool) 
             fix="give your own operators a namespace of your own; those of PyTorch need no library",
         )
     )
-
-
-def _write(request: _Request, source: Source, operators: Sequence[Operator], calls: generation.Calls) -> None:
-    """Writes the table of the kernels, the operators' definition, and the Python module that loads the library."""
-    request.outputs.kernel_table.write_text(
-        kernel_table.text(
-            source, calls.all, calls.of_table, request.outputs.native_functions.name, exception_boundary=False
-        )
-    )
-    request.torch_operators.write_text(
-        torch_operators.text(source, operators, functional_variants=request.has_functional_variants)
-    )
-    first_of: dict[str, Location] = {}
-    for operator in operators:
-        first_of.setdefault(operator.schema.name.namespace, operator.location)
-    if calls.taking_aten:
-        first_of[source.namespace] = calls.taking_aten[0].operator.location
-    registrations = tuple(TorchRegistration(FRAGMENT, ns, location=location) for ns, location in first_of.items())
-    library = TorchLibrary(request.inputs.label, registrations)
-    torch_manifest.write(library, request.torch_manifest)
-    torch_loader.write(request.module, request.library, library)
