@@ -68,6 +68,13 @@ class InputError(Exception):
             texts.append(f"and {len(self.findings) - MAX_FINDINGS} more errors")
         super().__init__("\n".join(texts))
 
+    @classmethod
+    def of(
+        cls, where: Location | str, found: str, cause: str, fix: str, details: tuple[str, ...] = (), *, id: str
+    ) -> InputError:
+        """Returns the error with one finding, of these attributes."""
+        return cls(Finding(where, found, cause, fix, details, id=id))
+
 
 def shown(text: str) -> str:
     """Returns a text for a message. Shortens the middle of a long text, and escapes invisible characters."""

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TypeVar
 
-from diagnostics.errors import Finding, InputError
+from diagnostics.errors import InputError
 
 _T = TypeVar("_T")
 
@@ -42,12 +42,10 @@ def read(path: str, format_: Format, parse: Callable[[Any], _T]) -> _T:
     try:
         return parse(json.loads(Path(path).read_text()))
     except (OSError, ValueError, LookupError, TypeError, AttributeError, RecursionError) as error:
-        raise InputError(
-            Finding(
-                id="wrong-artifact",
-                where=path,
-                found=f"the file does not hold {format_.content}: {type(error).__name__}: {error}",
-                cause="another file was given, or one that another version of the rules wrote",
-                fix=f"give the *{format_.suffix} that {format_.writer} writes",
-            )
+        raise InputError.of(
+            id="wrong-artifact",
+            where=path,
+            found=f"the file does not hold {format_.content}: {type(error).__name__}: {error}",
+            cause="another file was given, or one that another version of the rules wrote",
+            fix=f"give the *{format_.suffix} that {format_.writer} writes",
         ) from error

@@ -22,24 +22,20 @@ def read(path: str) -> Image:
     try:
         image = _mach_o(path) if _is_mach_o(path, "binary") else elf_image.read(path)
     except (elf_image.BrokenError, OSError) as error:
-        raise InputError(
-            Finding(
-                id="unreadable-binary",
-                where=path,
-                found=f"cannot read the binary as an ELF or Mach-O file: {error}",
-                cause="the file is for a platform with another format, is not a binary, or is truncated",
-                fix="give a binary for Linux, Android, macOS or bare metal that the build links",
-            )
+        raise InputError.of(
+            id="unreadable-binary",
+            where=path,
+            found=f"cannot read the binary as an ELF or Mach-O file: {error}",
+            cause="the file is for a platform with another format, is not a binary, or is truncated",
+            fix="give a binary for Linux, Android, macOS or bare metal that the build links",
         ) from error
     if image is None or not any(section.symbols for section in image.sections):
-        raise InputError(
-            Finding(
-                id="stripped-binary",
-                where=path,
-                found="the binary has no symbols, so nothing tells what its bytes are for",
-                cause="the binary was stripped: by linkopts -s, by --strip=always, or as <name>.stripped",
-                fix="measure the binary before it is stripped; symbols take no memory when the binary runs",
-            )
+        raise InputError.of(
+            id="stripped-binary",
+            where=path,
+            found="the binary has no symbols, so nothing tells what its bytes are for",
+            cause="the binary was stripped: by linkopts -s, by --strip=always, or as <name>.stripped",
+            fix="measure the binary before it is stripped; symbols take no memory when the binary runs",
         )
     return image
 
@@ -56,14 +52,12 @@ def loaded_bytes(path: str) -> int:
             return sum(section.size for section in _mach_o(path).sections)
         return elf_image.loaded_bytes(path)
     except (elf_image.BrokenError, OSError) as error:
-        raise InputError(
-            Finding(
-                id="unreadable-binary",
-                where=path,
-                found=f"cannot read the library as an ELF or Mach-O file: {error}",
-                cause="the file is not a shared library, or is truncated",
-                fix="give the library that the binary is linked with",
-            )
+        raise InputError.of(
+            id="unreadable-binary",
+            where=path,
+            found=f"cannot read the library as an ELF or Mach-O file: {error}",
+            cause="the file is not a shared library, or is truncated",
+            fix="give the library that the binary is linked with",
         ) from error
 
 

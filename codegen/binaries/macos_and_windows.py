@@ -28,7 +28,7 @@ from typing import Any
 from codegen.binaries import formats
 from codegen.binaries.formats import Data
 from codegen.binaries.image import Image, Section, Symbol
-from diagnostics.errors import Finding, InputError
+from diagnostics.errors import InputError
 
 # Bits of a Mach-O symbol's type: of a symbol for debuggers, and the kind of other symbols.
 _DEBUG = 0xE0
@@ -155,16 +155,14 @@ def _lief(format_: str, where: str) -> Any:
     try:
         import lief
     except ImportError as error:
-        raise InputError(
-            Finding(
-                id="unreadable-binary",
-                where=where,
-                found=f"cannot read the {format_} file: the Python package lief is not installed",
-                cause=f"the file is for {formats.PLATFORMS[format_]}, and the lock of the code generator's packages "
-                "has lief on macOS and Windows only",
-                fix="add lief to the packages of executorch.codegen_python in MODULE.bazel: to the lock of "
-                "requirements, to the environment of site_packages, or to deps",
-            )
+        raise InputError.of(
+            id="unreadable-binary",
+            where=where,
+            found=f"cannot read the {format_} file: the Python package lief is not installed",
+            cause=f"the file is for {formats.PLATFORMS[format_]}, and the lock of the code generator's packages "
+            "has lief on macOS and Windows only",
+            fix="add lief to the packages of executorch.codegen_python in MODULE.bazel: to the lock of "
+            "requirements, to the environment of site_packages, or to deps",
         ) from error
     # What is damaged is reported by this module's callers.
     lief.logging.disable()

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from codegen.binaries import formats
 from codegen.cache import content_cache
-from diagnostics.errors import Finding, InputError
+from diagnostics.errors import InputError
 
 # nm's letters for functions with external linkage: in the text section, weak, indirect.
 _LINKABLE = frozenset("TWVui")
@@ -142,28 +142,24 @@ def _run(command: list[str]) -> str:
     try:
         result = subprocess.run(command, capture_output=True, text=True, errors="replace", check=False)
     except OSError as error:
-        raise InputError(
-            Finding(
-                id="unreadable-symbols",
-                where=command[0],
-                found=f"cannot run nm: {error.strerror}",
-                cause="the C++ toolchain names no nm, or one that is not on this machine",
-                fix="use a C++ toolchain that has nm, from binutils or llvm",
-            )
+        raise InputError.of(
+            id="unreadable-symbols",
+            where=command[0],
+            found=f"cannot run nm: {error.strerror}",
+            cause="the C++ toolchain names no nm, or one that is not on this machine",
+            fix="use a C++ toolchain that has nm, from binutils or llvm",
         ) from error
     # llvm-nm and GNU nm both report an unknown file and continue with the next file.
     problems = [line for line in result.stderr.splitlines() if not re.search(r"no symbols", line)]
     if result.returncode != 0 or problems:
-        raise InputError(
-            Finding(
-                id="unreadable-symbols",
-                where=Path(command[0]).name,
-                found="cannot read the symbols of the libraries",
-                cause="a file is not an object file, archive or shared library of this platform, or was compiled with "
-                "link-time optimization by a compiler other than that of this nm",
-                fix="compile the libraries without link-time optimization, with the toolchain that the build uses",
-                details=tuple(problems[:5]),
-            )
+        raise InputError.of(
+            id="unreadable-symbols",
+            where=Path(command[0]).name,
+            found="cannot read the symbols of the libraries",
+            cause="a file is not an object file, archive or shared library of this platform, or was compiled with "
+            "link-time optimization by a compiler other than that of this nm",
+            fix="compile the libraries without link-time optimization, with the toolchain that the build uses",
+            details=tuple(problems[:5]),
         )
     return result.stdout
 
@@ -174,26 +170,22 @@ def _parse(output: str, is_mach_o: bool) -> list[Symbol]:
         path, member, letter, text = match.groups()
         library = f"{Path(path).name}({member})" if member else Path(path).name
         if text == _LTO_MARK:
-            raise InputError(
-                Finding(
-                    id="link-time-optimization",
-                    where=library,
-                    found="the object file holds no machine code, only the compiler's own form of it",
-                    cause="the object file was compiled with link-time optimization (-flto)",
-                    fix="compile the kernels without this optimization, for example with copts = ['-fno-lto']",
-                )
+            raise InputError.of(
+                id="link-time-optimization",
+                where=library,
+                found="the object file holds no machine code, only the compiler's own form of it",
+                cause="the object file was compiled with link-time optimization (-flto)",
+                fix="compile the kernels without this optimization, for example with copts = ['-fno-lto']",
             )
         if _MICROSOFT.search(text):
             if letter not in _LINKABLE:
                 continue
-            raise InputError(
-                Finding(
-                    id="unreadable-symbols",
-                    where=library,
-                    found=f"cannot read the name of the function {text}",
-                    cause="the object file was compiled for Windows with the names of Microsoft's compiler",
-                    fix="compile the kernels with MinGW, or with clang for the target x86_64-windows-gnu",
-                )
+            raise InputError.of(
+                id="unreadable-symbols",
+                where=library,
+                found=f"cannot read the name of the function {text}",
+                cause="the object file was compiled for Windows with the names of Microsoft's compiler",
+                fix="compile the kernels with MinGW, or with clang for the target x86_64-windows-gnu",
             )
         if letter in _LINKABLE or letter in _LOCAL:
             # nm keeps the underscore of functions with C linkage only.

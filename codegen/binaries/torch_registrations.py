@@ -14,7 +14,7 @@ from pathlib import Path
 
 from codegen.binaries import symbols
 from codegen.model.torch_library import FRAGMENT, IMPL, LIBRARY, TorchRegistration
-from diagnostics.errors import Finding, InputError, Location
+from diagnostics.errors import InputError, Location
 
 _VARIABLE = re.compile(r"(?:.*::)?(?:STABLE_)?TORCH_LIBRARY_(?:(FRAGMENT|IMPL)_)?static_init_(\w+)")
 _MACRO = re.compile(r"\b(?:STABLE_)?TORCH_LIBRARY(?:_(FRAGMENT|IMPL))?\s*\(\s*(\w+)\s*,(?:\s*(\w+)\s*,)?")
@@ -40,14 +40,12 @@ def read(library: str, sources: Iterable[str], nm: str, module: str) -> tuple[To
     """
     names = symbols.defined_names(library, nm)
     if not names:
-        raise InputError(
-            Finding(
-                id="stripped-library",
-                where=Path(library).name,
-                found="the library has no local symbols, by which its namespaces would be known",
-                cause="the linker was told to strip it, by linkopts = ['-s'] or a feature of the toolchain",
-                fix="leave the option out; Bazel strips what is shipped (--strip, -s of the packaging step)",
-            )
+        raise InputError.of(
+            id="stripped-library",
+            where=Path(library).name,
+            found="the library has no local symbols, by which its namespaces would be known",
+            cause="the linker was told to strip it, by linkopts = ['-s'] or a feature of the toolchain",
+            fix="leave the option out; Bazel strips what is shipped (--strip, -s of the packaging step)",
         )
     places: dict[_Use, list[Location]] = {}
     for path in sources:

@@ -20,7 +20,7 @@ from typing import Any
 
 from codegen.binaries import dynamic_linking
 from codegen.commands import define, shared_flags
-from diagnostics.errors import Finding, InputError
+from diagnostics.errors import InputError
 
 FLAGS = shared_flags.flag_values()
 
@@ -41,14 +41,12 @@ def run() -> None:
     folder = Path(_FOLDER.value)
     binary = Path(_BINARY.value)
     if binary.name in (_MANIFEST, _LICENSE_FOLDER):
-        raise InputError(
-            Finding(
-                id="reserved-name",
-                where=_LABEL.value,
-                found=f"the binary is called {binary.name}, as a file of the bundle is",
-                cause="a bundle has its manifest and its licenses beside the binary",
-                fix="give the binary another name",
-            )
+        raise InputError.of(
+            id="reserved-name",
+            where=_LABEL.value,
+            found=f"the binary is called {binary.name}, as a file of the bundle is",
+            cause="a bundle has its manifest and its licenses beside the binary",
+            fix="give the binary another name",
         )
     _copy(binary, folder / binary.name)
     for name, source in zip(_RUNFILES.value, _RUNFILE_SOURCES.value, strict=True):

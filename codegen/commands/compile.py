@@ -23,7 +23,7 @@ from codegen.compiled import check, files, memory_report
 from codegen.compiled.constants import Constants
 from codegen.inputs import program_content_reader, program_reader, tensor_data_reader
 from codegen.model import cpp_names
-from diagnostics.errors import Finding, InputError
+from diagnostics.errors import InputError
 
 FLAGS = shared_flags.flag_values()
 
@@ -83,14 +83,12 @@ _MIN_SNR = flags.DEFINE_float(
 
 def run() -> None:
     if not cpp_names.is_possible(_NAMESPACE.value):
-        raise InputError(
-            Finding(
-                id="bad-cpp-namespace",
-                where=_LABEL.value,
-                found=f"the namespace of the classes, '{_NAMESPACE.value}', is a word of C++",
-                cause="the name of the target, which is the default, is a word of C++",
-                fix=f'give the attribute cpp_namespace, e.g. "{_NAMESPACE.value}_model"',
-            )
+        raise InputError.of(
+            id="bad-cpp-namespace",
+            where=_LABEL.value,
+            found=f"the namespace of the classes, '{_NAMESPACE.value}', is a word of C++",
+            cause="the name of the target, which is the default, is a word of C++",
+            fix=f'give the attribute cpp_namespace, e.g. "{_NAMESPACE.value}_model"',
         )
     names = files.Names(_LABEL.value, _PROGRAM_NAME.value, _NAMESPACE.value, _INCLUDE.value, _NATIVE_FUNCTIONS.value)
     names = names._replace(typed_kernels=_TYPED_KERNELS.value)

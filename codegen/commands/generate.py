@@ -24,7 +24,7 @@ from codegen.cpp.boxed_kernel import BoxedKernel
 from codegen.cpp.source import Source
 from codegen.model import aten_kernels
 from codegen.model.operators import Operator
-from diagnostics.errors import Finding, InputError
+from diagnostics.errors import InputError
 
 FLAGS = shared_flags.flag_values()
 
@@ -144,14 +144,12 @@ def _chosen(inputs: generation.Inputs, *, has_aten_kernels: bool) -> tuple[Seque
     """
     providers = inputs.files
     if not providers and not inputs.kernel_yamls and not has_aten_kernels:
-        raise InputError(
-            Finding(
-                id="no-yaml",
-                where=inputs.label,
-                found="neither --functions_yaml nor --custom_ops_yaml is given",
-                cause="the target names no YAML file",
-                fix="give at least one of the two",
-            )
+        raise InputError.of(
+            id="no-yaml",
+            where=inputs.label,
+            found="neither --functions_yaml nor --custom_ops_yaml is given",
+            cause="the target names no YAML file",
+            fix="give at least one of the two",
         )
     wanted = inputs.wanted()
     given = inputs.given(wanted)

@@ -25,7 +25,7 @@ from codegen.model import selection, torch_schemas
 from codegen.model.operators import Operator
 from codegen.model.torch_library import FRAGMENT, TorchLibrary, TorchRegistration
 from codegen.python import torch_loader
-from diagnostics.errors import Finding, InputError, Location
+from diagnostics.errors import InputError, Location
 
 FLAGS = shared_flags.flag_values()
 
@@ -96,33 +96,27 @@ def _definable(label: str, operators: Sequence[Operator], *, is_selected: bool) 
     if definable:
         return definable
     if not operators and is_selected:
-        raise InputError(
-            Finding(
-                id="nothing-to-define",
-                where=label,
-                found="none of the selected operators is one that the YAML or the kernels declare",
-                cause="the selection in deps is that of another library, or has only operators of PyTorch",
-                fix="select operators of the YAML, or leave the selection out to define all of them",
-            )
+        raise InputError.of(
+            id="nothing-to-define",
+            where=label,
+            found="none of the selected operators is one that the YAML or the kernels declare",
+            cause="the selection in deps is that of another library, or has only operators of PyTorch",
+            fix="select operators of the YAML, or leave the selection out to define all of them",
         )
     if not operators:
-        raise InputError(
-            Finding(
-                id="nothing-to-define",
-                where=label,
-                found="the library has no operators: neither a YAML is given, nor do its kernels declare any",
-                cause="custom_ops_yaml_target was left out, or declares_operators = True in the et_kernel_library",
-                fix="give one of the two",
-            )
+        raise InputError.of(
+            id="nothing-to-define",
+            where=label,
+            found="the library has no operators: neither a YAML is given, nor do its kernels declare any",
+            cause="custom_ops_yaml_target was left out, or declares_operators = True in the et_kernel_library",
+            fix="give one of the two",
         )
     first = operators[0]
-    raise InputError(
-        Finding(
-            id="nothing-to-define",
-            where=first.location,
-            found=f"all operators of {label} are in namespaces of PyTorch, such as {first.name}, so that the "
-            "library has no operator to define",
-            cause="PyTorch defines the operators of its namespaces itself",
-            fix="give your own operators a namespace of your own; those of PyTorch need no library",
-        )
+    raise InputError.of(
+        id="nothing-to-define",
+        where=first.location,
+        found=f"all operators of {label} are in namespaces of PyTorch, such as {first.name}, so that the "
+        "library has no operator to define",
+        cause="PyTorch defines the operators of its namespaces itself",
+        fix="give your own operators a namespace of your own; those of PyTorch need no library",
     )

@@ -117,25 +117,21 @@ def _read_all(readers: Iterable[Callable[[], _T]], findings: list[Finding]) -> l
 
 def _check_flags() -> None:
     if len(_MODELS.value) != len(_MODEL_NAMES.value):
-        raise InputError(
-            Finding(
-                id="wrong-flags",
-                where="--model_name",
-                found=f"{len(_MODELS.value)} models, but {len(_MODEL_NAMES.value)} names",
-                cause="a --model is given without a --model_name",
-                fix="give as many --model_name as --model, in the same order",
-            )
+        raise InputError.of(
+            id="wrong-flags",
+            where="--model_name",
+            found=f"{len(_MODELS.value)} models, but {len(_MODEL_NAMES.value)} names",
+            cause="a --model is given without a --model_name",
+            fix="give as many --model_name as --model, in the same order",
         )
     others = [f"--{name}" for name in _EXCLUSIVE if FLAGS[name].present]
     if _SERVER_GENERATED_YAML.value and others:
-        raise InputError(
-            Finding(
-                id="wrong-flags",
-                where=_SERVER_GENERATED_YAML_NAME.value,
-                found=f"--server_generated_yaml beside {', '.join(others)}",
-                cause="a server-generated selection is taken as it is, and united with nothing",
-                fix="remove the others, or give the file as a --selection",
-            )
+        raise InputError.of(
+            id="wrong-flags",
+            where=_SERVER_GENERATED_YAML_NAME.value,
+            found=f"--server_generated_yaml beside {', '.join(others)}",
+            cause="a server-generated selection is taken as it is, and united with nothing",
+            fix="remove the others, or give the file as a --selection",
         )
 
 
@@ -174,14 +170,12 @@ def _ops_dict() -> Mapping[str, list[str]]:
             return content
     except (ValueError, RecursionError) as error:
         problem = str(error)
-    raise InputError(
-        Finding(
-            id="wrong-flags",
-            where=_LABEL.value,
-            found=f"--ops_dict cannot be read: {problem}",
-            cause="the JSON was written by hand, or a shell took its quotes",
-            fix="""write it as '{"aten::add.out": ["Float"]}'""",
-        )
+    raise InputError.of(
+        id="wrong-flags",
+        where=_LABEL.value,
+        found=f"--ops_dict cannot be read: {problem}",
+        cause="the JSON was written by hand, or a shell took its quotes",
+        fix="""write it as '{"aten::add.out": ["Float"]}'""",
     )
 
 

@@ -12,7 +12,7 @@ from absl import flags
 from codegen.artifacts import size_report
 from codegen.commands import define, shared_flags
 from codegen.model import sizes
-from diagnostics.errors import Finding, InputError
+from diagnostics.errors import InputError
 
 FLAGS = shared_flags.flag_values()
 
@@ -33,15 +33,13 @@ def run() -> None:
             if part.group == sizes.OPERATORS:
                 by_operator[part.name] = by_operator.get(part.name, 0) + part.bytes
         largest = sorted(by_operator.items(), key=lambda each: (-each[1], each[0]))[:_SHOWN]
-        raise InputError(
-            Finding(
-                id="binary-too-large",
-                where=_LABEL.value,
-                found=f"{report.label} has {report.bytes:,} bytes in memory, {over:,} more than max_bytes",
-                cause="a model, an operator, a dtype or a library came to the binary",
-                fix=f"look at {Path(_REPORT.value).with_suffix('.html').name} beside the JSON; select fewer operators "
-                "or dtypes, or raise max_bytes",
-                details=tuple(f"{name}: {count:,} bytes" for name, count in largest),
-            )
+        raise InputError.of(
+            id="binary-too-large",
+            where=_LABEL.value,
+            found=f"{report.label} has {report.bytes:,} bytes in memory, {over:,} more than max_bytes",
+            cause="a model, an operator, a dtype or a library came to the binary",
+            fix=f"look at {Path(_REPORT.value).with_suffix('.html').name} beside the JSON; select fewer operators "
+            "or dtypes, or raise max_bytes",
+            details=tuple(f"{name}: {count:,} bytes" for name, count in largest),
         )
     Path(_OUTPUT.value).write_text("")

@@ -133,15 +133,13 @@ def _check_combinations(
     for alternatives in choices:
         count *= len(alternatives)
         if count > max_kernels:
-            raise InputError(
-                Finding(
-                    id="too-many-combinations",
-                    where=location,
-                    found=f"a kernel of {function.name} stands for more than {max_kernels} combinations of dtypes and "
-                    "dim orders",
-                    cause="each combination of the alternatives is a kernel of its own in the runtime's registry",
-                    fix="use one alias for arguments that always agree, or a kernel with 'arg_meta: null'",
-                )
+            raise InputError.of(
+                id="too-many-combinations",
+                where=location,
+                found=f"a kernel of {function.name} stands for more than {max_kernels} combinations of dtypes and "
+                "dim orders",
+                cause="each combination of the alternatives is a kernel of its own in the runtime's registry",
+                fix="use one alias for arguments that always agree, or a kernel with 'arg_meta: null'",
             )
 
 
@@ -162,15 +160,13 @@ def _render(
             )
     longest = max(map(len, rendered))
     if longest > _MAX_KEY:
-        raise InputError(
-            Finding(
-                id="long-kernel-key",
-                where=location,
-                found=f"a kernel key of {function.name} has {longest} characters, and ExecuTorch's runtime makes keys "
-                f"of at most {_MAX_KEY}",
-                cause="the operator has too many tensors with too many dimensions",
-                fix="bind one kernel with 'arg_meta: null', and tell dtypes and dim orders apart inside it",
-            )
+        raise InputError.of(
+            id="long-kernel-key",
+            where=location,
+            found=f"a kernel key of {function.name} has {longest} characters, and ExecuTorch's runtime makes keys "
+            f"of at most {_MAX_KEY}",
+            cause="the operator has too many tensors with too many dimensions",
+            fix="bind one kernel with 'arg_meta: null', and tell dtypes and dim orders apart inside it",
         )
     return rendered
 
@@ -188,14 +184,12 @@ def _returned_slot(function: schema.FunctionSchema, location: Location) -> str |
     for argument in function.arguments:
         if returned.alias is not None and argument.alias == returned.alias:
             return argument.name
-    raise InputError(
-        Finding(
-            id="bad-arg-meta",
-            where=location,
-            found=f"a kernel for certain dtypes or dim orders, but {function.name} returns a new tensor",
-            cause="'arg_meta' can tell of arguments only, and the runtime's kernel key has the returned tensor too",
-            fix="add an out argument, '*, Tensor(a!) out) -> Tensor(a!)', or bind one kernel with 'arg_meta: null'",
-        )
+    raise InputError.of(
+        id="bad-arg-meta",
+        where=location,
+        found=f"a kernel for certain dtypes or dim orders, but {function.name} returns a new tensor",
+        cause="'arg_meta' can tell of arguments only, and the runtime's kernel key has the returned tensor too",
+        fix="add an out argument, '*, Tensor(a!) out) -> Tensor(a!)', or bind one kernel with 'arg_meta: null'",
     )
 
 
@@ -203,14 +197,12 @@ def _pair(node: yaml_reader.Node, argument: schema.Argument) -> tuple[yaml_reade
     if isinstance(node, yaml_reader.Sequence) and len(node.items) == 2:
         return node.items[0], node.items[1]
     found = f"a list of {len(node.items)}" if isinstance(node, yaml_reader.Sequence) else yaml_reader.kind(node)
-    raise InputError(
-        Finding(
-            id="bad-arg-meta",
-            where=node.location,
-            found=f"'{argument.name}' of 'arg_meta' is {found}, not a dtype and a dim order",
-            cause="one of the two was left out",
-            fix=f"write '{argument.name}: [T0, D0]' with aliases, or '{argument.name}: [Float, [0, 1]]'",
-        )
+    raise InputError.of(
+        id="bad-arg-meta",
+        where=node.location,
+        found=f"'{argument.name}' of 'arg_meta' is {found}, not a dtype and a dim order",
+        cause="one of the two was left out",
+        fix=f"write '{argument.name}: [T0, D0]' with aliases, or '{argument.name}: [Float, [0, 1]]'",
     )
 
 
@@ -222,14 +214,12 @@ def _choice(
         return f"alias {node.text}", known[node.text]
     if isinstance(node, yaml_reader.Scalar) and kernel_keys.find_dtype(node.text) is None:
         near = suggest.nearest(node.text, known) or kernel_keys.nearest_dtypes(node.text)
-        raise InputError(
-            Finding(
-                id="bad-alias",
-                where=node.location,
-                found=f"undefined alias '{node.text}' for '{argument.name}'{suggest.did_you_mean(near)}",
-                cause="a typo, or the alias is defined in another entry: each entry has its own",
-                fix="define it in the entry's type_alias or dim_order_alias, or write its value in its place",
-            )
+        raise InputError.of(
+            id="bad-alias",
+            where=node.location,
+            found=f"undefined alias '{node.text}' for '{argument.name}'{suggest.did_you_mean(near)}",
+            cause="a typo, or the alias is defined in another entry: each entry has its own",
+            fix="define it in the entry's type_alias or dim_order_alias, or write its value in its place",
         )
     return f"argument {argument.name}", ()
 
@@ -269,14 +259,12 @@ def _entries(node: yaml_reader.Node | None, what: str, example: str) -> list[tup
     if node is None:
         return []
     if not isinstance(node, yaml_reader.Mapping):
-        raise InputError(
-            Finding(
-                id="wrong-yaml-type",
-                where=node.location,
-                found=f"'{what}' is {yaml_reader.kind(node)}, not a mapping",
-                cause="wrong indentation, or the name before ':' is missing",
-                fix=f"write it as in '{what}: {example}'",
-            )
+        raise InputError.of(
+            id="wrong-yaml-type",
+            where=node.location,
+            found=f"'{what}' is {yaml_reader.kind(node)}, not a mapping",
+            cause="wrong indentation, or the name before ':' is missing",
+            fix=f"write it as in '{what}: {example}'",
         )
     return list(node.entries.items())
 
@@ -314,25 +302,21 @@ def _missing_argument(function: schema.FunctionSchema, argument: schema.Argument
 
 
 def _not_dtypes(node: yaml_reader.Node, found: str) -> InputError:
-    return InputError(
-        Finding(
-            id="unknown-dtype",
-            where=node.location,
-            found=f"expected a dtype or a list of dtypes, found {found}",
-            cause="a typo, or PyTorch's other name for a dtype: Float is float32, Long is int64",
-            fix="use the names of ExecuTorch's ScalarType, such as Float, Half, BFloat16, Long or Bool",
-        )
+    return InputError.of(
+        id="unknown-dtype",
+        where=node.location,
+        found=f"expected a dtype or a list of dtypes, found {found}",
+        cause="a typo, or PyTorch's other name for a dtype: Float is float32, Long is int64",
+        fix="use the names of ExecuTorch's ScalarType, such as Float, Half, BFloat16, Long or Bool",
     )
 
 
 def _not_a_dim_order(node: yaml_reader.Node, found: str) -> InputError:
-    return InputError(
-        Finding(
-            id="bad-dim-order",
-            where=node.location,
-            found=f"expected a dim order or a list of dim orders, found {found}",
-            cause="a dim order names each dimension once, from the outermost in memory to the innermost",
-            fix="write [0, 1, 2, 3] for a contiguous tensor of four dimensions, [0, 2, 3, 1] for a channels-last one, "
-            "[] for one without dimensions",
-        )
+    return InputError.of(
+        id="bad-dim-order",
+        where=node.location,
+        found=f"expected a dim order or a list of dim orders, found {found}",
+        cause="a dim order names each dimension once, from the outermost in memory to the innermost",
+        fix="write [0, 1, 2, 3] for a contiguous tensor of four dimensions, [0, 2, 3, 1] for a channels-last one, "
+        "[] for one without dimensions",
     )

@@ -180,14 +180,12 @@ def _operator_of_declaration(declaration: Declaration) -> Operator:
     function_schema = schema.parse(declaration.schema, lambda offset: location)
     _check_schema(function_schema, location, Dialect.EXECUTORCH)
     if not _QUALIFIED_NAME.fullmatch(kernel) or "::" not in kernel.removeprefix("::"):
-        raise InputError(
-            Finding(
-                id="bad-kernel-name",
-                where=location,
-                found=f"'{kernel}', the kernel of {function_schema.name}, is not the whole name of a C++ function",
-                cause="its namespace was left out, or it is an expression",
-                fix="give it with its namespaces, as in my_namespace::my_kernel, wherever the declaration stands",
-            )
+        raise InputError.of(
+            id="bad-kernel-name",
+            where=location,
+            found=f"'{kernel}', the kernel of {function_schema.name}, is not the whole name of a C++ function",
+            cause="its namespace was left out, or it is an expression",
+            fix="give it with its namespaces, as in my_namespace::my_kernel, wherever the declaration stands",
         )
     _check_kernel_name(kernel, function_schema.name, location)
     return Operator(function_schema, (Kernel(kernel.removeprefix("::"), (kernel_keys.DEFAULT,), location),), location)
@@ -196,14 +194,12 @@ def _operator_of_declaration(declaration: Declaration) -> Operator:
 def _entries(path: str) -> tuple[yaml_reader.Node, ...]:
     root = yaml_reader.read(path)
     if root is None or (isinstance(root, yaml_reader.Sequence) and not root.items):
-        raise InputError(
-            Finding(
-                id="empty-yaml",
-                where=path,
-                found="the file has no entries",
-                cause="it is empty, or all of it is commented out",
-                fix="add an operator, or remove the file from the target",
-            )
+        raise InputError.of(
+            id="empty-yaml",
+            where=path,
+            found="the file has no entries",
+            cause="it is empty, or all of it is commented out",
+            fix="add an operator, or remove the file from the target",
         )
     if not isinstance(root, yaml_reader.Sequence):
         raise _wrong_type("the file", "a list of entries", root, "the '-' before an entry is missing")
@@ -328,14 +324,12 @@ def _schema(entry: yaml_reader.Mapping, allow_op: bool) -> tuple[schema.Function
     """Returns the schema of an entry, and the place of the name or schema."""
     if ("op" in entry.entries) == ("func" in entry.entries):
         has = "both 'op' and 'func'" if "op" in entry.entries else "neither 'op' nor 'func'"
-        raise InputError(
-            Finding(
-                id="op-or-func",
-                where=entry.location,
-                found=f"the entry has {has}",
-                cause="an entry names its operator in exactly one way",
-                fix="give 'op: add.out' for an operator of PyTorch, or 'func:' with the schema of your own",
-            )
+        raise InputError.of(
+            id="op-or-func",
+            where=entry.location,
+            found=f"the entry has {has}",
+            cause="an entry names its operator in exactly one way",
+            fix="give 'op: add.out' for an operator of PyTorch, or 'func:' with the schema of your own",
         )
     if "func" in entry.entries:
         func = _string(entry, "func")
@@ -343,15 +337,12 @@ def _schema(entry: yaml_reader.Mapping, allow_op: bool) -> tuple[schema.Function
 
     op = _string(entry, "op")
     if not allow_op:
-        raise InputError(
-            Finding(
-                id="op-in-custom-ops",
-                where=entry.key_locations["op"],
-                found=f"'op: {op.text}' in custom_ops.yaml",
-                cause="'op' names an operator of PyTorch, and custom_ops.yaml is for operators that PyTorch does not "
-                "have",
-                fix="move the entry to functions.yaml, or give the custom operator's schema with 'func:'",
-            )
+        raise InputError.of(
+            id="op-in-custom-ops",
+            where=entry.key_locations["op"],
+            found=f"'op: {op.text}' in custom_ops.yaml",
+            cause="'op' names an operator of PyTorch, and custom_ops.yaml is for operators that PyTorch does not have",
+            fix="move the entry to functions.yaml, or give the custom operator's schema with 'func:'",
         )
     name = schema.parse_operator_name(op.text)
     found = name and aten_operators.find(name)
@@ -365,10 +356,8 @@ def _schema(entry: yaml_reader.Mapping, allow_op: bool) -> tuple[schema.Function
         fix = "correct the name, or give the operator's whole schema with 'func:' instead"
     near = suggest.nearest_operators(str(name) if name else op.text, aten_operators.names())
     near = tuple(suggestion.removeprefix("aten::") for suggestion in near)
-    raise InputError(
-        Finding(
-            op.location, f"unknown operator '{op.text}'{suggest.did_you_mean(near)}", cause, fix, id="unknown-operator"
-        )
+    raise InputError.of(
+        op.location, f"unknown operator '{op.text}'{suggest.did_you_mean(near)}", cause, fix, id="unknown-operator"
     )
 
 
@@ -380,14 +369,12 @@ def _kernels(
     # ExecuTorch's own functions.yaml has an entry with `kernels` and an empty `dispatch`.
     is_empty = isinstance(dispatch, yaml_reader.Mapping) and not dispatch.entries
     if "kernels" in entry.entries and dispatch is not None and not is_empty:
-        raise InputError(
-            Finding(
-                id="kernels-and-dispatch",
-                where=entry.key_locations["dispatch"],
-                found=f"{operator} has both 'kernels' and 'dispatch'",
-                cause="'dispatch' is the legacy form of 'kernels', and it is not clear which of the two is meant",
-                fix="remove 'dispatch'",
-            )
+        raise InputError.of(
+            id="kernels-and-dispatch",
+            where=entry.key_locations["dispatch"],
+            found=f"{operator} has both 'kernels' and 'dispatch'",
+            cause="'dispatch' is the legacy form of 'kernels', and it is not clear which of the two is meant",
+            fix="remove 'dispatch'",
         )
     if "kernels" in entry.entries:
         return _kernels_of_kernels(entry, function_schema, max_kernels)
@@ -400,14 +387,12 @@ def _kernels(
 def _check_kernel_name(name: str, operator: object, location: Location) -> None:
     for part in name.split("::"):
         if not cpp_names.is_possible(part):
-            raise InputError(
-                Finding(
-                    id="bad-kernel-name",
-                    where=location,
-                    found=f"'{name}', the kernel of {operator}, has the part '{part}', a keyword or macro of C++",
-                    cause="the name was made from an operator's, without a look at C++",
-                    fix="give the function or the namespace another name, in its source and here",
-                )
+            raise InputError.of(
+                id="bad-kernel-name",
+                where=location,
+                found=f"'{name}', the kernel of {operator}, has the part '{part}', a keyword or macro of C++",
+                cause="the name was made from an operator's, without a look at C++",
+                fix="give the function or the namespace another name, in its source and here",
             )
 
 
@@ -416,14 +401,12 @@ def _qualified(name: yaml_reader.Scalar, operator: str) -> str:
     if not name.text:
         raise _missing_kernel(name.location, f"the kernel's name of {operator} is empty")
     if not _QUALIFIED_NAME.fullmatch(name.text):
-        raise InputError(
-            Finding(
-                id="bad-kernel-name",
-                where=name.location,
-                found=f"'{name.text}', the kernel of {operator}, is not a C++ name",
-                cause="a typo, or parentheses or template arguments after the name",
-                fix="give the qualified name alone, such as my_namespace::my_kernel",
-            )
+        raise InputError.of(
+            id="bad-kernel-name",
+            where=name.location,
+            found=f"'{name.text}', the kernel of {operator}, is not a C++ name",
+            cause="a typo, or parentheses or template arguments after the name",
+            fix="give the qualified name alone, such as my_namespace::my_kernel",
         )
     _check_kernel_name(name.text, operator, name.location)
     namespace, _, function = name.text.removeprefix("::").rpartition("::")
@@ -529,24 +512,20 @@ def _string(mapping: yaml_reader.Mapping, key: str) -> yaml_reader.Scalar:
 
 
 def _wrong_type(what: str, expected: str, node: yaml_reader.Node, cause: str) -> InputError:
-    return InputError(
-        Finding(
-            id="wrong-yaml-type",
-            where=node.location,
-            found=f"{what} is {yaml_reader.kind(node)}, not {expected}",
-            cause=cause,
-            fix=f"write it as in '- op: add.out' with {_KERNEL_FORM}",
-        )
+    return InputError.of(
+        id="wrong-yaml-type",
+        where=node.location,
+        found=f"{what} is {yaml_reader.kind(node)}, not {expected}",
+        cause=cause,
+        fix=f"write it as in '- op: add.out' with {_KERNEL_FORM}",
     )
 
 
 def _missing_kernel(location: Location, found: str) -> InputError:
-    return InputError(
-        Finding(
-            id="missing-kernel-name",
-            where=location,
-            found=f"missing kernel name: {found}",
-            cause="the line was forgotten, or is indented as part of another entry",
-            fix=f"name the kernel with {_KERNEL_FORM}",
-        )
+    return InputError.of(
+        id="missing-kernel-name",
+        where=location,
+        found=f"missing kernel name: {found}",
+        cause="the line was forgotten, or is indented as part of another entry",
+        fix=f"name the kernel with {_KERNEL_FORM}",
     )

@@ -112,14 +112,12 @@ def load(path: str, name: str) -> memoryview:
     try:
         data = map_file(path)
     except OSError as error:
-        raise InputError(
-            Finding(
-                id="unreadable-file",
-                where=name,
-                found=f"cannot read the program {Path(path).name}: {error.strerror}",
-                cause="the path is wrong, or the file was not declared as an input",
-                fix="name an existing .pte file",
-            )
+        raise InputError.of(
+            id="unreadable-file",
+            where=name,
+            found=f"cannot read the program {Path(path).name}: {error.strerror}",
+            cause="the path is wrong, or the file was not declared as an input",
+            fix="name an existing .pte file",
         ) from error
     try:
         data = _unbundled(data, name)
@@ -290,15 +288,13 @@ def _check_is_program(data: memoryview, name: str) -> None:
     identifier = bytes(data[4:8])
     if len(data) < _HEADER_OFFSET or identifier != program_fields.PROGRAM_IDENTIFIER:
         other = _OTHER_FILES.get(identifier)
-        raise InputError(
-            Finding(
-                id="not-a-program",
-                where=name,
-                found=f"not an ExecuTorch program: {other or 'the file'} "
-                f"has the identifier {identifier!r} and not the one of program.fbs",
-                cause="another file was given, or the program is from an incompatible version of ExecuTorch",
-                fix="give the .pte that executorch.exir's to_executorch() makes",
-            )
+        raise InputError.of(
+            id="not-a-program",
+            where=name,
+            found=f"not an ExecuTorch program: {other or 'the file'} "
+            f"has the identifier {identifier!r} and not the one of program.fbs",
+            cause="another file was given, or the program is from an incompatible version of ExecuTorch",
+            fix="give the .pte that executorch.exir's to_executorch() makes",
         )
     expected = _expected_size(data)
     if len(data) < expected:
@@ -335,12 +331,10 @@ def broken(name: str, error: Exception) -> InputError:
 
 
 def _damaged(name: str, found: str) -> InputError:
-    return InputError(
-        Finding(
-            id="damaged-program",
-            where=name,
-            found=found,
-            cause="the export or a copy of the file was broken off, or the file was changed afterwards",
-            fix="export the model again",
-        )
+    return InputError.of(
+        id="damaged-program",
+        where=name,
+        found=found,
+        cause="the export or a copy of the file was broken off, or the file was changed afterwards",
+        fix="export the model again",
     )

@@ -14,7 +14,7 @@ from codegen.inputs import yaml_reader
 from codegen.model.kernel_keys import DEFAULT
 from codegen.model.selection import SelectedOperator, Selection
 from diagnostics import suggest
-from diagnostics.errors import Finding, InputError
+from diagnostics.errors import InputError
 
 # Only PyTorch uses `debug_info` and the build's features, classes and tags. ExecuTorch ignores them.
 _KEYS = frozenset(
@@ -96,14 +96,12 @@ def _expect(node: yaml_reader.Node, type_: type[_T], what: str, expected: str) -
 
 
 def _not_a_selection(where: object, found: str) -> InputError:
-    return InputError(
-        Finding(
-            id="not-a-selection",
-            where=str(where),
-            found=f"not a selection of operators: {found}",
-            cause="the file was written by hand, or is another YAML file",
-            fix="use a file that 'codegen select' or ExecuTorch's gen_oplist writes",
-        )
+    return InputError.of(
+        id="not-a-selection",
+        where=str(where),
+        found=f"not a selection of operators: {found}",
+        cause="the file was written by hand, or is another YAML file",
+        fix="use a file that 'codegen select' or ExecuTorch's gen_oplist writes",
     )
 
 

@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 from codegen.inputs import flatbuffer, program_reader
 from codegen.model.execution_plan import Layout
-from diagnostics.errors import Finding, InputError
+from diagnostics.errors import InputError
 
 _IDENTIFIER = b"FT01"
 # After the root offset and the identifier: the magic, the header's size, the FlatBuffer's offset and size, and the
@@ -71,14 +71,12 @@ def _refused(path: str) -> Iterator[None]:
     try:
         yield
     except program_reader.BROKEN as error:
-        raise InputError(
-            Finding(
-                id="damaged-program",
-                where=Path(path).name,
-                found=f"the tensor data cannot be followed ({error})",
-                cause="the export or a copy of the file was broken off, or another file was given",
-                fix="give the .ptd file that the export wrote beside the program",
-            )
+        raise InputError.of(
+            id="damaged-program",
+            where=Path(path).name,
+            found=f"the tensor data cannot be followed ({error})",
+            cause="the export or a copy of the file was broken off, or another file was given",
+            fix="give the .ptd file that the export wrote beside the program",
         ) from error
 
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import yaml
 
-from diagnostics.errors import Finding, InputError, Location
+from diagnostics.errors import InputError, Location
 
 _LOADER: type[yaml.SafeLoader] = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 
@@ -67,14 +67,12 @@ def read(path: str) -> Node | None:
             raise _too_large(Location(path), f"more than {_MAX_BYTES // 2**20} MiB")
         text = content.decode()
     except OSError as error:
-        raise InputError(
-            Finding(
-                id="unreadable-file",
-                where=path,
-                found=f"cannot read the file: {error.strerror}",
-                cause="the path is wrong, or the file was not declared as an input",
-                fix="name an existing YAML file",
-            )
+        raise InputError.of(
+            id="unreadable-file",
+            where=path,
+            found=f"cannot read the file: {error.strerror}",
+            cause="the path is wrong, or the file was not declared as an input",
+            fix="name an existing YAML file",
         ) from error
     except UnicodeDecodeError as error:
         raise _syntax_error(Location(path), f"byte {error.start} is not UTF-8 text") from error
@@ -170,14 +168,12 @@ class _Parser:
             if not isinstance(key, Scalar):
                 raise _syntax_error(key.location, f"{kind(key)} is used as a key")
             if key.text in entries:
-                raise InputError(
-                    Finding(
-                        id="duplicate-key",
-                        where=key.location,
-                        found=f"the key '{key.text}' appears twice in one mapping, first at {key_locations[key.text]}",
-                        cause="an entry was copied, or the '-' that starts the next entry is missing",
-                        fix="keep one of the two",
-                    )
+                raise InputError.of(
+                    id="duplicate-key",
+                    where=key.location,
+                    found=f"the key '{key.text}' appears twice in one mapping, first at {key_locations[key.text]}",
+                    cause="an entry was copied, or the '-' that starts the next entry is missing",
+                    fix="keep one of the two",
                 )
             entries[key.text] = self._node(depth + 1)
             key_locations[key.text] = key.location
@@ -189,24 +185,20 @@ class _Parser:
 
 
 def _syntax_error(location: Location, problem: str) -> InputError:
-    return InputError(
-        Finding(
-            id="malformed-yaml",
-            where=location,
-            found=f"not valid YAML: {problem}",
-            cause="wrong indentation, a tab, an unclosed quote or bracket, or a missing ':' at or before this place",
-            fix="correct the syntax here",
-        )
+    return InputError.of(
+        id="malformed-yaml",
+        where=location,
+        found=f"not valid YAML: {problem}",
+        cause="wrong indentation, a tab, an unclosed quote or bracket, or a missing ':' at or before this place",
+        fix="correct the syntax here",
     )
 
 
 def _too_large(location: Location, what: str) -> InputError:
-    return InputError(
-        Finding(
-            id="yaml-too-large",
-            where=location,
-            found=f"the file has {what}",
-            cause="another file was named, or a script wrote an entry again and again",
-            fix="name a file of operators; several files can be given, each with some of the operators",
-        )
+    return InputError.of(
+        id="yaml-too-large",
+        where=location,
+        found=f"the file has {what}",
+        cause="another file was named, or a script wrote an entry again and again",
+        fix="name a file of operators; several files can be given, each with some of the operators",
     )

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from codegen.model import defaults
 from codegen.model.schema_types import BASE_TYPES
 from diagnostics import suggest
-from diagnostics.errors import Finding, InputError, Location
+from diagnostics.errors import InputError, Location
 
 # Returns the place in a file of the character at an offset in the schema's text.
 Locator = Callable[[int], Location]
@@ -256,14 +256,12 @@ def _type(text: str, type_text: str, offset: int, locate: Locator) -> tuple[Type
     parsed = _parse_type(type_text)
     if isinstance(parsed, str):
         near = suggest.nearest(parsed, BASE_TYPES)
-        raise InputError(
-            Finding(
-                id="unknown-type",
-                where=locate(offset),
-                found=f"'{parsed}' in the schema '{text.strip()}' is not a type{suggest.did_you_mean(near)}",
-                cause="a typo, or a C++ or Python type in place of the schema's own",
-                fix=f"use one of {', '.join(sorted(BASE_TYPES))}, with '?' for optional and '[]' for a list",
-            )
+        raise InputError.of(
+            id="unknown-type",
+            where=locate(offset),
+            found=f"'{parsed}' in the schema '{text.strip()}' is not a type{suggest.did_you_mean(near)}",
+            cause="a typo, or a C++ or Python type in place of the schema's own",
+            fix=f"use one of {', '.join(sorted(BASE_TYPES))}, with '?' for optional and '[]' for a list",
         )
     return parsed
 
@@ -339,12 +337,10 @@ def _how_written(part: str) -> str:
 
 
 def _malformed(text: str, offset: int, problem: str, locate: Locator) -> InputError:
-    return InputError(
-        Finding(
-            id="malformed-schema",
-            where=locate(offset),
-            found=f"malformed schema '{text.strip()}': {problem}",
-            cause="the text does not follow the grammar of PyTorch's native_functions.yaml",
-            fix="write it as 'ns::name.overload(Type name, *, Type name=default, Tensor(a!) out) -> Tensor(a!)'",
-        )
+    return InputError.of(
+        id="malformed-schema",
+        where=locate(offset),
+        found=f"malformed schema '{text.strip()}': {problem}",
+        cause="the text does not follow the grammar of PyTorch's native_functions.yaml",
+        fix="write it as 'ns::name.overload(Type name, *, Type name=default, Tensor(a!) out) -> Tensor(a!)'",
     )
