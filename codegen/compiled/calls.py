@@ -235,11 +235,7 @@ class Calls:
             return str(tensor.numel)
         dimension = method.plan.values[arguments[1]]
         if not isinstance(dimension, int) or not -len(tensor.sizes) <= dimension < len(tensor.sizes):
-            raise method.error(
-                f"the program asks for size {dimension} of a tensor of {len(tensor.sizes)} dimensions",
-                "the program was damaged",
-                "export the program again",
-            )
+            raise method.damaged(f"the program asks for size {dimension} of a tensor of {len(tensor.sizes)} dimensions")
         return str(tensor.sizes[dimension])
 
     def _view(self, number: int, source: int, sizes: int, out: int) -> str:

@@ -154,13 +154,21 @@ def _walk(operand: Operand, sizes: Sequence[int]) -> Walk:
     return Walk(operand, tuple(0 if own == 1 else s for own, s in zip(padded, strides, strict=True)))
 
 
+def _elementwise(sources: Sequence[Operand], out: Operand, body: Callable[..., str]) -> str:
+    """Returns loops over all elements of `out`.
+
+    Args:
+        sources: the tensors to read, which are expanded to the sizes of `out`.
+        out: the tensor to write.
+        body: returns the statements from the expressions of the elements, in the same order.
+    """
+    walks = [*(_walk(source, out.sizes) for source in sources), Walk(out, out.strides)]
+    return loops(out.sizes, walks, lambda elements: body(*elements))
+
+
 def apply(out: Operand, function: str) -> str:
     """Returns statements that apply a function of `x` to all elements of a tensor."""
-
-    def body(elements: Sequence[str]) -> str:
-        return f"const float x = {elements[0]};\n{elements[0]} = {function};"
-
-    return loops(out.sizes, [Walk(out, out.strides)], body)
+    return _elementwise([], out, lambda element: f"const float x = {element};\n{element} = {function};")
 
 
 def activation(call: FixedCall) -> str:
@@ -174,11 +182,7 @@ def activation(call: FixedCall) -> str:
 def _unary(call: FixedCall, function: str, source_name: str = "self") -> str:
     source, out = call.floats(source_name), call.floats("out")
     require(source.sizes == out.sizes)
-
-    def body(elements: Sequence[str]) -> str:
-        return f"const float x = {elements[0]};\n{elements[1]} = {function};"
-
-    return loops(out.sizes, [_walk(source, out.sizes), Walk(out, out.strides)], body)
+    return _elementwise([source], out, lambda x, result: f"const float x = {x};\n{result} = {function};")
 
 
 def _clamp(minimum: float | None, maximum: float | None) -> str:
@@ -197,20 +201,14 @@ def _binary(call: FixedCall, function: str) -> str:
     first, out = call.floats("self"), call.floats("out")
     alpha = call.number("alpha") if call.has("alpha") else 1
     scaled = "" if alpha == 1 else f" * {float_literal(alpha)}"
+
+    def body(x: str, y: str, result: str) -> str:
+        return f"const float x = {x};\nconst float y = {y}{scaled};\n{result} = {function};"
+
     if ".Scalar_out" in call.name:
         number = float_literal(call.number("other"))
-
-        def body_with_number(elements: Sequence[str]) -> str:
-            return f"const float x = {elements[0]};\nconst float y = {number}{scaled};\n{elements[1]} = {function};"
-
-        return loops(out.sizes, [_walk(first, out.sizes), Walk(out, out.strides)], body_with_number)
-    second = call.floats("other")
-
-    def body(elements: Sequence[str]) -> str:
-        return f"const float x = {elements[0]};\nconst float y = {elements[1]}{scaled};\n{elements[2]} = {function};"
-
-    walks = [_walk(first, out.sizes), _walk(second, out.sizes), Walk(out, out.strides)]
-    return loops(out.sizes, walks, body)
+        return _elementwise([first], out, lambda x, result: body(x, number, result))
+    return _elementwise([first, call.floats("other")], out, body)
 
 
 # Copies.
@@ -297,13 +295,8 @@ def _pad(call: FixedCall) -> str:
     value = call.number("value")
     literal = float_literal(value) if out.dtype == "float32" else str(int(value))
     start = sum(pads[i] * out.strides[-1 - i // 2] for i in range(0, len(pads), 2))
-
-    def body(elements: Sequence[str]) -> str:
-        return f"{elements[0]} = {literal};"
-
-    return loops(out.sizes, [Walk(out, out.strides)], body) + _copy(
-        Walk(source, source.strides), Walk(out, out.strides, start), source.sizes
-    )
+    filled = _elementwise([], out, lambda element: f"{element} = {literal};")
+    return filled + _copy(Walk(source, source.strides), Walk(out, out.strides, start), source.sizes)
 
 
 # Reductions.
@@ -420,14 +413,14 @@ def _quantize(call: FixedCall) -> str:
     inverse = float_literal(1 / scale)
     offset = float_literal(call.number("zero_point"))
     least, most = float_literal(call.number("quant_min")), float_literal(call.number("quant_max"))
-
-    def body(elements: Sequence[str]) -> str:
-        return (
-            f"const float x = std::nearbyint({elements[0]} * {inverse}) + {offset};\n"
-            f"{elements[1]} = static_cast<{out.cpp}>(x > {least} ? (x < {most} ? x : {most}) : {least});"
-        )
-
-    return loops(out.sizes, [_walk(source, out.sizes), Walk(out, out.strides)], body)
+    return _elementwise(
+        [source],
+        out,
+        lambda x, result: (
+            f"const float x = std::nearbyint({x} * {inverse}) + {offset};\n"
+            f"{result} = static_cast<{out.cpp}>(x > {least} ? (x < {most} ? x : {most}) : {least});"
+        ),
+    )
 
 
 def _dequantize(call: FixedCall) -> str:
@@ -435,11 +428,9 @@ def _dequantize(call: FixedCall) -> str:
     require(source.dtype in ("int8", "uint8") and source.sizes == out.sizes)
     scale, zero_point = float_literal(call.number("scale")), call.integer("zero_point")
     require(abs(zero_point) <= 255)
-
-    def body(elements: Sequence[str]) -> str:
-        return f"{elements[1]} = static_cast<float>({elements[0]} - ({zero_point})) * {scale};"
-
-    return loops(out.sizes, [_walk(source, out.sizes), Walk(out, out.strides)], body)
+    return _elementwise(
+        [source], out, lambda x, result: f"{result} = static_cast<float>({x} - ({zero_point})) * {scale};"
+    )
 
 
 def _quantized_add(call: FixedCall) -> str:
@@ -447,26 +438,21 @@ def _quantized_add(call: FixedCall) -> str:
     require(all(operand.dtype in ("int8", "uint8") for operand in (first, second, out)))
     factors = [float_literal(call.number(name)) for name in ("a_scale", "b_scale", "offset", "quant_min", "quant_max")]
 
-    def body(elements: Sequence[str]) -> str:
-        a, b, result = elements
+    def body(a: str, b: str, result: str) -> str:
         return (
             f"const float x = {a} * {factors[0]} + {b} * {factors[1]} + {factors[2]};\n"
             f"const float y = x > {factors[3]} ? x : {factors[3]};\n"
             f"{result} = static_cast<{out.cpp}>(std::nearbyint(y < {factors[4]} ? y : {factors[4]}));"
         )
 
-    return loops(out.sizes, [_walk(first, out.sizes), _walk(second, out.sizes), Walk(out, out.strides)], body)
+    return _elementwise([first, second], out, body)
 
 
 def _lookup(call: FixedCall) -> str:
     source, table, out = call.tensor("input"), call.tensor("table"), call.tensor("out")
     require(source.sizes == out.sizes and table.numel == 256 and table.dtype == out.dtype)
     require(source.dtype in ("int8", "uint8"))
-
-    def body(elements: Sequence[str]) -> str:
-        return f"{elements[1]} = {table.name}[static_cast<uint8_t>({elements[0]})];"
-
-    return loops(out.sizes, [_walk(source, out.sizes), Walk(out, out.strides)], body)
+    return _elementwise([source], out, lambda x, result: f"{result} = {table.name}[static_cast<uint8_t>({x})];")
 
 
 _OTHERS: Mapping[str, Callable[[FixedCall], str]] = {

@@ -162,7 +162,7 @@ def _constant(method: Method, name: str, index: int) -> Port:
     """An input or output that the export made a constant has a comment only."""
     value = method.plan.values[index]
     if isinstance(value, List):
-        raise method.error(f"{name} is a list", "the program was damaged", "export the program again")
+        raise method.damaged(f"{name} is a list")
     return Port(name, f"{name} is always {value!r}.")
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 
 from codegen.compiled import numbers, shared_state
 from codegen.compiled.constants import Constants
@@ -114,6 +114,9 @@ class Method:
     def error(self, found: str, cause: str, fix: str) -> InputError:
         return uncompilable(self._label, f"method '{self.title}': {found}", cause, fix)
 
+    def damaged(self, found: str) -> InputError:
+        return self.error(found, "the program was damaged", "export the program again")
+
     def resolved(self, index: int) -> int:
         """Returns the value that a value is: the result of a kernel may be an argument of the kernel."""
         while index in self._aliases:
@@ -123,11 +126,7 @@ class Method:
     def tensor(self, index: int) -> Tensor:
         value = self.plan.values[index]
         if not isinstance(value, Tensor):
-            raise self.error(
-                f"value {index} is no tensor, but is used as one",
-                "the program was damaged",
-                "export the program again",
-            )
+            raise self.damaged(f"value {index} is no tensor, but is used as one")
         return value
 
     def element(self, index: int) -> Element:
@@ -159,11 +158,7 @@ class Method:
             return Number(f"number{index}", self.numbers[index])
         value = self.plan.values[index]
         if not isinstance(value, (int, float)):
-            raise self.error(
-                f"value {index} is no number, but is used as one",
-                "the program was damaged",
-                "export the program again",
-            )
+            raise self.damaged(f"value {index} is no number, but is used as one")
         return numbers.literal(value)
 
     # What instructions mean for the values.
@@ -182,11 +177,7 @@ class Method:
                 memory, offset = value.place
                 sizes = self.plan.memory_sizes
                 if not 1 <= memory <= len(sizes) or offset + self.nbytes(index) > sizes[memory - 1]:
-                    raise self.error(
-                        f"tensor {index} is outside of the planned memory",
-                        "the program was damaged",
-                        "export the program again",
-                    )
+                    raise self.damaged(f"tensor {index} is outside of the planned memory")
                 self.places[index] = value.place
             elif value.data:
                 self.places[index] = Place(CONSTANTS, self.constants.offset(self._constant(index, value)))
@@ -206,11 +197,7 @@ class Method:
     def _constant(self, index: int, tensor: Tensor) -> memoryview:
         data = self.content.constants.get(tensor.data, memoryview(b""))
         if len(data) < self.nbytes(index):
-            raise self.error(
-                f"constant {tensor.data} has {len(data)} bytes of {self.nbytes(index)}",
-                "the program was damaged",
-                "export the program again",
-            )
+            raise self.damaged(f"constant {tensor.data} has {len(data)} bytes of {self.nbytes(index)}")
         return data[: self.nbytes(index)]
 
     def _place_interface(self, indices: Sequence[int]) -> None:
@@ -235,19 +222,13 @@ class Method:
                     # run() sets the place.
                     self.places.setdefault(target, self.places.get(self.resolved(source), Place(CONSTANTS, 0)))
                 elif self.resolved(source) in self.dynamic:
-                    raise self.error(
-                        f"instruction {number} moves a tensor with dynamic sizes to one with fixed sizes",
-                        "the program was damaged",
-                        "export the program again",
+                    raise self.damaged(
+                        f"instruction {number} moves a tensor with dynamic sizes to one with fixed sizes"
                     )
             case "JumpFalseCall" | "FreeCall":
                 pass
             case kind:
-                raise self.error(
-                    f"instruction {number} is a {kind}",
-                    "the program was damaged",
-                    "export the program again",
-                )
+                raise self.damaged(f"instruction {number} is a {kind}")
 
     def operator(self, name: str) -> Operator:
         if name not in self.operators:
@@ -297,10 +278,8 @@ class Method:
                 "run the program in an executorch_binary",
             )
         if len(instruction.numbers) != _ARGUMENTS[name] + 1:
-            raise self.error(
-                f"a call of {instruction.operator} has {len(instruction.numbers)} values of {_ARGUMENTS[name] + 1}",
-                "the program was damaged",
-                "export the program again",
+            raise self.damaged(
+                f"a call of {instruction.operator} has {len(instruction.numbers)} values of {_ARGUMENTS[name] + 1}"
             )
         *arguments, result = instruction.numbers
         if name == "et_view":
@@ -331,11 +310,7 @@ class Method:
             # run() sets the place.
             self.places.setdefault(out, self.places.get(source, Place(CONSTANTS, 0)))
         elif self.places.setdefault(out, self.place(source)) != self.place(source):
-            raise self.error(
-                f"tensor {out} is a view of tensor {source}, and has another place",
-                "the program was damaged",
-                "export the program again",
-            )
+            raise self.damaged(f"tensor {out} is a view of tensor {source}, and has another place")
 
     # State.
 
@@ -376,18 +351,18 @@ class Method:
         """
         found: list[int] = []
         known: list[tuple[int, int, int]] = []
-        for index in sorted(filter(self.is_shared, self.places), key=self.nbytes, reverse=True):
-            part = self._part(index)
-            if part and not any(_overlap(part, each) for each in known):
-                found.append(index)
-                known.append(part)
-        known += [part for index in self.plan.inputs if (part := self._part(index))]
-        for read, written in self._accesses():
-            for index in map(self.resolved, read):
+
+        def add(indices: Iterable[int]) -> None:
+            for index in indices:
                 part = self._part(index)
                 if part and not any(_overlap(part, each) for each in known):
                     found.append(index)
                     known.append(part)
+
+        add(sorted(filter(self.is_shared, self.places), key=self.nbytes, reverse=True))
+        known += [part for index in self.plan.inputs if (part := self._part(index))]
+        for read, written in self._accesses():
+            add(map(self.resolved, read))
             known += [part for index in written if (part := self._part(index))]
         return found
 
