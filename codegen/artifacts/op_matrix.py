@@ -96,7 +96,7 @@ def _by_operator(matrix: Matrix) -> dict[str, dict[str, SelectedOperator]]:
 
 def _dtypes(operator: SelectedOperator) -> list[str] | None:
     numbers = kernel_keys.dtypes(operator.kernel_keys)
-    return None if numbers is None else [kernel_keys.dtype_name(number) for number in sorted(numbers)]
+    return None if numbers is None else kernel_keys.dtype_names(numbers)
 
 
 def _cell(operator: SelectedOperator | None) -> str:

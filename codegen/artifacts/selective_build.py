@@ -35,7 +35,7 @@ class SelectiveBuild:
 def write(build: SelectiveBuild, path: str) -> None:
     """Writes dtypes.json. Equal builds give equal bytes."""
     operators = [
-        f"{json.dumps(name)}: {json.dumps(None if dtypes is None else dtype_names(dtypes))}"
+        f"{json.dumps(name)}: {json.dumps(None if dtypes is None else kernel_keys.dtype_names(dtypes))}"
         for name, dtypes in sorted(build.operators.items())
     ]
     head = json.dumps({"label": build.label, "kernel_sources": build.kernel_sources})
@@ -57,11 +57,6 @@ def _parse(content: Any) -> SelectiveBuild:
         for name, dtypes in content["operators"].items()
     }
     return SelectiveBuild(content["label"], operators, tuple(content["kernel_sources"]))
-
-
-def dtype_names(dtypes: frozenset[int]) -> list[str]:
-    """Returns the dtypes' names in the order of their numbers."""
-    return [kernel_keys.dtype_name(dtype) for dtype in sorted(dtypes)]
 
 
 def _number(name: str) -> int:

@@ -95,10 +95,12 @@ def names(data: Data, format_: str, where: str) -> Names:
     """
     lief = _lief(format_, where)
     if format_ == formats.MACH_O:
-        return _mach_o_symbols(_mach_o(lief, data))
-    if format_ == formats.COFF:
-        return _coff_symbols(lief.COFF.parse(bytes(data)))
-    return _pe_symbols(lief.PE.parse(bytes(data)))
+        binary, read = _mach_o(lief, data), _mach_o_symbols
+    elif format_ == formats.COFF:
+        binary, read = lief.COFF.parse(bytes(data)), _coff_symbols
+    else:
+        binary, read = lief.PE.parse(bytes(data)), _pe_symbols
+    return read(binary) if binary is not None else Names((), "")
 
 
 def image(data: Data, where: str) -> Image | None:
@@ -179,8 +181,6 @@ def _is_in_section(symbol: Any) -> bool:
 
 
 def _mach_o_symbols(binary: Any) -> Names:
-    if binary is None:
-        return Names((), "")
     contents = [(section.virtual_address, section.content) for section in binary.sections]
     found: list[Name] = []
     for symbol in binary.symbols:
@@ -195,8 +195,6 @@ def _mach_o_symbols(binary: Any) -> Names:
 
 
 def _coff_symbols(binary: Any) -> Names:
-    if binary is None:
-        return Names((), "")
     return _with_source(list(_with_contents(binary)))
 
 
@@ -209,8 +207,6 @@ def _with_source(found: Sequence[Name]) -> Names:
 
 
 def _pe_symbols(binary: Any) -> Names:
-    if binary is None:
-        return Names((), "")
     imported = (entry.name for library in binary.imports for entry in library.entries if not entry.is_ordinal)
     undefined = (Name(name, False, memoryview(b"")) for name in imported)
     return Names([*_with_contents(binary), *undefined], "")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Mapping, Sequence
 
 from codegen.artifacts.registered_operators import Library
-from codegen.artifacts.selective_build import SelectiveBuild, dtype_names
+from codegen.artifacts.selective_build import SelectiveBuild
 from codegen.checks import calls as calls_check
 from codegen.checks import missing
 from codegen.checks.registrations import RUNTIME, RegisteredKernel
@@ -113,7 +113,7 @@ def missing_dtypes(program: str, calls: Mapping[str, Calls], builds: Sequence[Se
         for build in builds:
             dtypes = build.operators.get(name)
             if dtypes is not None and not needed <= dtypes:
-                missing, left = (", ".join(dtype_names(d)) for d in (needed - dtypes, dtypes))
+                missing, left = (", ".join(kernel_keys.dtype_names(d)) for d in (needed - dtypes, dtypes))
                 yield Finding(
                     id="dtype-not-selected",
                     where=program,

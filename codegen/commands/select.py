@@ -81,11 +81,11 @@ def run() -> None:
         sources.append(functools.partial(_of_ops_schema_yaml, _OPS_SCHEMA_YAML.value, _OPS_SCHEMA_YAML_NAME.value))
     server_generated = _SERVER_GENERATED_YAML.value
     if server_generated is not None:
-        sources.append(lambda: {_SERVER_GENERATED_YAML_NAME.value: _of_file(server_generated)})
+        sources.append(lambda: {_SERVER_GENERATED_YAML_NAME.value: selected_operators.read(server_generated)})
 
     findings: list[Finding] = []
     own = op_matrix.unite(*_read_all(sources, findings))
-    others = _read_all([functools.partial(_of_file, path) for path in _SELECTIONS.value], findings)
+    others = _read_all([functools.partial(selected_operators.read, path) for path in _SELECTIONS.value], findings)
     matrices = _read_all([functools.partial(op_matrix.read, path) for path in _MATRICES.value], findings)
     if findings:
         raise InputError(findings)
@@ -204,18 +204,12 @@ def _bad_kernel(name: str, value: str) -> Finding:
     )
 
 
-def _of_file(path: str) -> selection.Selection:
-    return selected_operators.read(path)
-
-
 def _of_model(path: str, name: str) -> op_matrix.Matrix:
-
     calls = program_reader.read(path, name).calls
     return {name: selection.of({operator: found.selected for operator, found in calls.items()}, name)}
 
 
 def _of_ops_schema_yaml(path: str, name: str) -> op_matrix.Matrix:
-
     return {name: selection.of({operator: [kernel_keys.DEFAULT] for operator in functions_yaml.names(path)}, name)}
 
 

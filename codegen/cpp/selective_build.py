@@ -6,8 +6,9 @@ import re
 from collections.abc import Sequence
 from pathlib import Path
 
-from codegen.artifacts.selective_build import Dtypes, SelectiveBuild, dtype_names
+from codegen.artifacts.selective_build import Dtypes, SelectiveBuild
 from codegen.cpp import layout, template
+from codegen.model import kernel_keys
 
 
 def header(build: SelectiveBuild) -> str:
@@ -69,5 +70,5 @@ def _union(several: Sequence[Dtypes]) -> Dtypes:
 def _is_one_of(dtypes: Dtypes) -> str:
     if dtypes is None:
         return "true"
-    names = dtype_names(dtypes)
+    names = kernel_keys.dtype_names(dtypes)
     return " ||\n         ".join(f"scalar_type == executorch::aten::ScalarType::{name}" for name in names) or "false"

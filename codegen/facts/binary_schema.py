@@ -57,7 +57,7 @@ def read(data: bytes) -> BinarySchema:
         },
         enums={
             _text(buffer, enum, _ENUM_NAME): {
-                _text(buffer, value, _ENUM_VALUE_NAME): _number(buffer, value, _ENUM_VALUE_VALUE, "q")
+                _text(buffer, value, _ENUM_VALUE_NAME): buffer.number(value, _ENUM_VALUE_VALUE, "q")
                 for value in _tables(buffer, enum, _ENUM_VALUES)
             }
             for enum in _tables(buffer, buffer.root, _SCHEMA_ENUMS)
@@ -69,7 +69,7 @@ def read(data: bytes) -> BinarySchema:
 
 def _fields(buffer: Buffer, table: int) -> dict[str, int]:
     numbers = {
-        _text(buffer, field, _FIELD_NAME): _number(buffer, field, _FIELD_ID, "H")
+        _text(buffer, field, _FIELD_NAME): buffer.number(field, _FIELD_ID, "H")
         for field in _tables(buffer, table, _OBJECT_FIELDS)
     }
     return dict(sorted(numbers.items(), key=lambda item: item[1]))
@@ -81,9 +81,3 @@ def _tables(buffer: Buffer, table: int, number: int) -> list[int]:
 
 def _text(buffer: Buffer, table: int, number: int) -> str:
     return buffer.text(buffer.vector(buffer.field(table, number)))
-
-
-def _number(buffer: Buffer, table: int, number: int, format_: str) -> int:
-    """Returns a number of a `struct` format; 0 if the file leaves out the field, since 0 is the default."""
-    place = buffer.field(table, number)
-    return 0 if place is None else buffer.numbers((place, 1), format_)[0]

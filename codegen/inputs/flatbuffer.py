@@ -84,6 +84,11 @@ class Buffer:
         start, length = vector
         return struct.unpack_from(f"<{length}{format_}", self._data, start)
 
+    def number(self, table: int, field: int, format_: str) -> int:
+        """Returns a number of a `struct` format; 0 if the table leaves out the field, since 0 is the default."""
+        place = self.field(table, field)
+        return 0 if place is None else self.numbers((place, 1), format_)[0]
+
     def tables(self, vector: tuple[int, int]) -> list[int]:
         """Returns the places of the tables in a vector."""
         start, length = vector

@@ -22,8 +22,9 @@ from __future__ import annotations
 
 import dataclasses
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
+from typing import TypeVar
 
 from codegen.artifacts import declared_operators
 from codegen.cache import content_cache
@@ -64,6 +65,7 @@ _KERNEL_KEYS = frozenset({"arg_meta", "kernel_name"})
 _QUALIFIED_NAME = re.compile(r"(?:::)?[A-Za-z_]\w*(?:::[A-Za-z_]\w*)*", re.ASCII)
 # The runtime builds "ns::name.overload" in a buffer of 100 bytes, with a terminating zero.
 _MAX_OPERATOR_NAME = 99
+_T = TypeVar("_T")
 
 
 def read(
@@ -130,15 +132,7 @@ def names(path: str) -> list[str]:
     Raises:
         InputError: the file has mistakes. The error has all findings.
     """
-    found: list[str] = []
-    findings: list[Finding] = []
-    for entry in _entries(path):
-        try:
-            found.append(str(_schema(_mapping(entry), allow_op=True)[0].name))
-        except InputError as error:
-            findings += error.findings
-        if len(findings) > MAX_FINDINGS:
-            break
+    found, findings = _each_entry(path, lambda entry: str(_schema(_mapping(entry), allow_op=True)[0].name))
     if findings:
         raise InputError(findings)
     return found
@@ -149,16 +143,21 @@ def _operators(
     path: str, allow_op: bool, is_aten: bool, max_kernels: int
 ) -> tuple[Sequence[Operator], Sequence[Finding]]:
     """Returns the valid operators of one file, and the findings for the other entries."""
-    operators: list[Operator] = []
+    return _each_entry(path, lambda entry: _operator(entry, allow_op, is_aten, max_kernels))
+
+
+def _each_entry(path: str, read_entry: Callable[[yaml_reader.Node], _T]) -> tuple[list[_T], list[Finding]]:
+    """Returns the results for the valid entries of a file, and the findings for the other entries."""
+    results: list[_T] = []
     findings: list[Finding] = []
     for entry in _entries(path):
         try:
-            operators.append(_operator(entry, allow_op, is_aten, max_kernels))
+            results.append(read_entry(entry))
         except InputError as error:
             findings += error.findings
         if len(findings) > MAX_FINDINGS:
             break  # An error shows no more findings, and the search for similar names takes time.
-    return operators, findings
+    return results, findings
 
 
 @content_cache.by_content

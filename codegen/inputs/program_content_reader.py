@@ -5,11 +5,10 @@ program_reader.py reads what a selection needs, which is a small part of the pro
 
 from __future__ import annotations
 
-import struct
 from collections.abc import Mapping
 
 from codegen.inputs import flatbuffer, program_fields, program_reader
-from codegen.inputs.program_reader import Budget
+from codegen.inputs.program_reader import HEADER, HEADER_MAGIC, HEADER_OFFSET, Budget
 from codegen.model import kernel_keys
 from codegen.model.execution_plan import Content, ExecutionPlan, Instruction, List, Place, Tensor, Value
 
@@ -26,10 +25,6 @@ _ITEMS = {"BoolList": "?", "DoubleList": "d", "IntList": "q", "OptionalTensorLis
 # The dynamism of a tensor whose sizes do not change, and the location of a constant in the program.
 _STATIC = 0
 _IN_PROGRAM = 0
-# The header after the first eight bytes: the magic, the header's size, the program's size, the offset of the segments.
-_HEADER_OFFSET = 8
-_HEADER = struct.Struct("<4sIQQ")
-_HEADER_MAGIC = b"eh00"
 
 
 def read(path: str, name: str) -> Content:
@@ -55,9 +50,9 @@ class _Reader:
         self._buffer = flatbuffer.Buffer(data)
         self._budget = Budget(len(data))
         self._segments_offset = 0
-        if len(data) >= _HEADER_OFFSET + _HEADER.size:
-            magic, _, _, offset = _HEADER.unpack_from(data, _HEADER_OFFSET)
-            self._segments_offset = offset if magic == _HEADER_MAGIC else 0
+        if len(data) >= HEADER_OFFSET + HEADER.size:
+            magic, _, _, offset = HEADER.unpack_from(data, HEADER_OFFSET)
+            self._segments_offset = offset if magic == HEADER_MAGIC else 0
 
     def content(self) -> Content:
         program = self._buffer.root
@@ -185,8 +180,7 @@ class _Reader:
         return kinds[self._buffer.byte(kind_field)], 0 if field is None else self._buffer.follow(field)
 
     def _number(self, table: int, name: str, format_: str) -> int:
-        place = self._buffer.field(table, _FIELDS[name])
-        return 0 if place is None else self._buffer.numbers((place, 1), format_)[0]
+        return self._buffer.number(table, _FIELDS[name], format_)
 
     def _numbers(self, table: int, name: str, format_: str) -> tuple[int, ...]:
         vector = self._buffer.vector(self._buffer.field(table, _FIELDS[name]))

@@ -22,9 +22,9 @@ from diagnostics.errors import Finding, InputError
 _OTHER_FILES = {b"FT01": "a tensor data file (.ptd)"}
 # The header after a program's first eight bytes: the magic, the size of the header, the size of the program, and the
 # offset of the segments after the program. Newer exporters add the size of the segments.
-_HEADER_OFFSET = 8
-_HEADER_MAGIC = b"eh00"
-_HEADER = struct.Struct("<4sIQQ")
+HEADER_OFFSET = 8
+HEADER_MAGIC = b"eh00"
+HEADER = struct.Struct("<4sIQQ")
 _SEGMENTS_SIZE = struct.Struct("<Q")
 # The runtime's limit of a tensor's dimensions.
 _MAX_DIMENSIONS = 16
@@ -181,15 +181,10 @@ class _Method:
         self._tensors: dict[int, tuple[TensorKind, ...]] = {}
 
     def name(self) -> str:
-        vector = self._buffer.vector(self._buffer.field(self._plan, _NAME))
-        self._budget.spend(vector[1] // 4)
-        return self._buffer.text(vector)
+        return self._text(self._plan, _NAME)
 
-    def backends(self) -> Iterator[str]:
-        for delegate in self._parts(self._plan, _DELEGATES):
-            vector = self._buffer.vector(self._buffer.field(delegate, _BACKEND))
-            self._budget.spend(vector[1] // 4)
-            yield self._buffer.text(vector)
+    def backends(self) -> list[str]:
+        return [self._text(delegate, _BACKEND) for delegate in self._parts(self._plan, _DELEGATES)]
 
     def has_constants_in_other_files(self) -> bool:
         buffer = self._buffer
@@ -208,6 +203,11 @@ class _Method:
             if not 0 <= operator < len(operators):
                 raise ValueError(f"operator {operator} of {len(operators)}")
             self._add(arguments, found[operators[operator]])
+
+    def _text(self, table: int, number: int) -> str:
+        vector = self._buffer.vector(self._buffer.field(table, number))
+        self._budget.spend(vector[1] // 4)
+        return self._buffer.text(vector)
 
     def _parts(self, table: int, number: int) -> list[int]:
         """Returns the tables in a vector."""
@@ -286,7 +286,7 @@ def _check_is_program(data: memoryview, name: str) -> None:
     if not data:
         raise _damaged(name, "the program is an empty file")
     identifier = bytes(data[4:8])
-    if len(data) < _HEADER_OFFSET or identifier != program_fields.PROGRAM_IDENTIFIER:
+    if len(data) < HEADER_OFFSET or identifier != program_fields.PROGRAM_IDENTIFIER:
         other = _OTHER_FILES.get(identifier)
         raise InputError.of(
             id="not-a-program",
@@ -304,13 +304,13 @@ def _check_is_program(data: memoryview, name: str) -> None:
 def _expected_size(data: memoryview) -> int:
     """Returns the smallest possible size of a program in bytes, by its header or root offset."""
     root = int.from_bytes(data[:4], "little")
-    if data[_HEADER_OFFSET : _HEADER_OFFSET + len(_HEADER_MAGIC)] != _HEADER_MAGIC:
+    if data[HEADER_OFFSET : HEADER_OFFSET + len(HEADER_MAGIC)] != HEADER_MAGIC:
         return root
-    end = _HEADER_OFFSET + _HEADER.size
+    end = HEADER_OFFSET + HEADER.size
     if len(data) < end:
         return max(root, end)
-    _, header_size, program_size, segments = _HEADER.unpack_from(data, _HEADER_OFFSET)
-    if header_size >= _HEADER.size + _SEGMENTS_SIZE.size and len(data) >= end + _SEGMENTS_SIZE.size:
+    _, header_size, program_size, segments = HEADER.unpack_from(data, HEADER_OFFSET)
+    if header_size >= HEADER.size + _SEGMENTS_SIZE.size and len(data) >= end + _SEGMENTS_SIZE.size:
         segments += _SEGMENTS_SIZE.unpack_from(data, end)[0]
     return int(max(root, program_size, segments))
 

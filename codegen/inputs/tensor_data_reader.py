@@ -87,18 +87,15 @@ def _entries(data: memoryview) -> Iterator[tuple[str, Layout | None, int, int]]:
         raise ValueError("no header of a .ptd file")
     buffer = flatbuffer.Buffer(data[: offset + size])
 
-    def number(table: int, field: int, format_: str) -> int:
-        place = buffer.field(table, field)
-        return 0 if place is None else int(buffer.numbers((place, 1), format_)[0])
-
     def tables(field: int) -> list[int]:
         return buffer.tables(buffer.vector(buffer.field(buffer.root, field)))
 
     segments = [
-        (number(segment, _SEGMENT_OFFSET, "Q"), number(segment, _SEGMENT_SIZE, "Q")) for segment in tables(_SEGMENTS)
+        (buffer.number(segment, _SEGMENT_OFFSET, "Q"), buffer.number(segment, _SEGMENT_SIZE, "Q"))
+        for segment in tables(_SEGMENTS)
     ]
     for named in tables(_NAMED_DATA):
-        place, length = segments[number(named, _SEGMENT_INDEX, "I")]
+        place, length = segments[buffer.number(named, _SEGMENT_INDEX, "I")]
         if begin + place + length > len(data):
             raise ValueError("a tensor after the file")
         layout = None
@@ -106,7 +103,7 @@ def _entries(data: memoryview) -> Iterator[tuple[str, Layout | None, int, int]]:
         if field is not None:
             table = buffer.follow(field)
             layout = Layout(
-                dtype=number(table, _DTYPE, "b"),
+                dtype=buffer.number(table, _DTYPE, "b"),
                 sizes=buffer.numbers(buffer.vector(buffer.field(table, _SIZES)), "i"),
                 dim_order=buffer.numbers(buffer.vector(buffer.field(table, _DIM_ORDER)), "B"),
             )

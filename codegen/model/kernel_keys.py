@@ -95,6 +95,11 @@ def dtype_name(dtype: int) -> str:
     return _names()[dtype]
 
 
+def dtype_names(dtypes: Iterable[int]) -> list[str]:
+    """Returns the dtypes' names in the order of their numbers."""
+    return [dtype_name(dtype) for dtype in sorted(dtypes)]
+
+
 def is_dtype(number: int) -> bool:
     """Returns whether the runtime has a dtype with this number."""
     return number in _names()

@@ -50,7 +50,7 @@ def with_computed(dtypes: Iterable[int], function: schema.FunctionSchema) -> fro
         closed.add(_FLOAT)
     if _COMPLEX[0] in closed:
         closed.add(_COMPLEX[2])
-    if _BOOL in closed and any(_base(argument.type) == "Scalar" for argument in function.arguments):
+    if _BOOL in closed and any(schema.base_name(argument.type) == "Scalar" for argument in function.arguments):
         closed.add(_LONG)
     while True:
         more = {promoted for a in closed for b in closed if (promoted := promote(a, b)) is not None} - closed
@@ -76,9 +76,3 @@ def selected(function: schema.FunctionSchema, wanted: selection.Selection) -> fr
         return frozenset()
     dtypes = kernel_keys.dtypes(keys)
     return None if dtypes is None else with_computed(dtypes, function)
-
-
-def _base(type_: schema.Type) -> str:
-    while not isinstance(type_, schema.BaseType):
-        type_ = type_.element
-    return type_.name

@@ -283,14 +283,19 @@ def _parse_type(text: str) -> tuple[Type, str | None] | str:
     return type_, match[2]
 
 
+def base_name(type_: Type) -> str:
+    """Returns the name of a type without `?` and `[]`."""
+    while not isinstance(type_, BaseType):
+        type_ = type_.element
+    return type_.name
+
+
 def _type_text(type_: Type, alias: str | None) -> str:
     """Returns the type in a schema's notation, with the annotation after the base type: `Tensor(a!)[]`."""
     if alias is None:
         return str(type_)
-    base = type_
-    while not isinstance(base, BaseType):
-        base = base.element
-    return str(type_).replace(base.name, f"{base.name}({alias})", 1)
+    name = base_name(type_)
+    return str(type_).replace(name, f"{name}({alias})", 1)
 
 
 def _split(text: str, start: int, end: int) -> Iterator[tuple[str, int]]:
