@@ -1,6 +1,7 @@
 """The instruction sets that kernels are compiled for."""
 
 load("@bazel_skylib//rules:common_settings.bzl", "BuildSettingInfo")
+load(":implicit_attributes.bzl", "build_setting")
 
 visibility(["//rules/..."])
 
@@ -41,10 +42,7 @@ INSTRUCTION_SET_ATTRS = {
         default = "@platforms//cpu:aarch64",
         providers = [platform_common.ConstraintValueInfo],
     ),
-    "_instruction_sets": attr.label(
-        default = "//rules:instruction_sets",
-        providers = [BuildSettingInfo],
-    ),
+    "_instruction_sets": build_setting("//rules:instruction_sets"),
     "_linux": attr.label(
         default = "@platforms//os:linux",
         providers = [platform_common.ConstraintValueInfo],

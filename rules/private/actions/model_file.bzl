@@ -3,6 +3,7 @@
 load("@bazel_skylib//rules:common_settings.bzl", "BuildSettingInfo")
 load("@rules_python//python:py_info.bzl", "PyInfo")
 load("//rules/private/toolchains:import_paths.bzl", "import_paths")
+load(":implicit_attributes.bzl", "build_setting")
 load(":label_text.bzl", "label_text", "refuse_odd_name")
 load(":param_file.bzl", "one_line_each")
 
@@ -27,14 +28,8 @@ MODEL_FILE_ATTRS = {
         allow_single_file = [".py"],
         mandatory = True,
     ),
-    "_traceback": attr.label(
-        default = "//rules:export_traceback",
-        providers = [BuildSettingInfo],
-    ),
-    "_verbose": attr.label(
-        default = "//rules:export_verbose",
-        providers = [BuildSettingInfo],
-    ),
+    "_traceback": build_setting("//rules:export_traceback"),
+    "_verbose": build_setting("//rules:export_verbose"),
 }
 
 def add_model_file(ctx, args):

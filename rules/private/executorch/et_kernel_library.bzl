@@ -5,6 +5,7 @@ load("@rules_cc//cc/common:cc_common.bzl", "cc_common")
 load("@rules_cc//cc/common:cc_info.bzl", "CcInfo")
 load("//rules/private/actions:cc.bzl", "CC_LINK_EXEC_GROUPS", "FEATURES_OF_OWN_SOURCES", "SOURCES_PER_UNIT", "archive_cc", "compile_cc", "configure_cc", "include_roots", "unity_sources")
 load("//rules/private/actions:codegen.bzl", "CODEGEN_EXEC_GROUPS", "codegen_args", "run_codegen")
+load("//rules/private/actions:implicit_attributes.bzl", "cc_dependency")
 load("//rules/private/actions:instruction_sets.bzl", "INSTRUCTION_SET_ATTRS", "instruction_sets")
 load("//rules/private/actions:label_text.bzl", "label_text")
 load("//rules/private/actions:param_file.bzl", "one_line_each")
@@ -196,14 +197,8 @@ operators by schema (`func:`). An `executorch_generated_lib` with this library i
 these operators. A YAML attribute of the generated library takes precedence.""",
             allow_files = [".yaml", ".yml"],
         ),
-        "_operator": attr.label(
-            default = "//runtime:operator",
-            providers = [CcInfo],
-        ),
-        "_required_instruction_set": attr.label(
-            default = "//runtime:required_instruction_set",
-            providers = [CcInfo],
-        ),
+        "_operator": cc_dependency("//runtime:operator"),
+        "_required_instruction_set": cc_dependency("//runtime:required_instruction_set"),
     },
     exec_groups = CODEGEN_EXEC_GROUPS | CC_LINK_EXEC_GROUPS,
     fragments = ["cpp", "platform"],

@@ -4,6 +4,7 @@ load("@rules_cc//cc:find_cc_toolchain.bzl", "use_cc_toolchain")
 load("@rules_cc//cc/common:cc_info.bzl", "CcInfo")
 load("//rules/private/actions:cc.bzl", "CC_LINK_EXEC_GROUPS")
 load("//rules/private/actions:codegen.bzl", "CODEGEN_EXEC_GROUPS")
+load("//rules/private/actions:implicit_attributes.bzl", "cc_dependency", "tool_dependency")
 load("//rules/private/actions:label_text.bzl", "label_text")
 load("//rules/private/actions:link_runner.bzl", "TOLERANCE_ATTRS", "link_runner")
 load("//rules/private/providers:et_program_info.bzl", "program_of")
@@ -142,10 +143,7 @@ executorch_binary = rule(
             doc = "Whether the binary has the flags `--profile`, which prints the time by operator and by node, and `--profile=FILE`, " +
                   "which writes an ETDump. Such a binary links ETDump.",
         ),
-        "_runner": attr.label(
-            default = _runner,
-            providers = [CcInfo],
-        ),
+        "_runner": cc_dependency(_runner),
     },
     executable = True,
     exec_groups = CODEGEN_EXEC_GROUPS | CC_LINK_EXEC_GROUPS,
@@ -159,15 +157,8 @@ def _tool_rule(doc, implementation, runner, tool):
         doc = doc,
         implementation = implementation,
         attrs = _ATTRS | _PROGRAM_ATTRS | {
-            "_runner": attr.label(
-                default = runner,
-                providers = [CcInfo],
-            ),
-            "_tool": attr.label(
-                default = tool,
-                executable = True,
-                cfg = "target",
-            ),
+            "_runner": cc_dependency(runner),
+            "_tool": tool_dependency(tool, cfg = "target"),
         },
         executable = True,
         exec_groups = CODEGEN_EXEC_GROUPS | CC_LINK_EXEC_GROUPS,
@@ -195,10 +186,7 @@ executorch_program_test = rule(
         RunEnvironmentInfo(environment = ctx.attr.env),
     ],
     attrs = _ATTRS | TOLERANCE_ATTRS | {
-        "_runner": attr.label(
-            default = "//runtime:runner",
-            providers = [CcInfo],
-        ),
+        "_runner": cc_dependency("//runtime:runner"),
         "env": attr.string_dict(
             doc = "Environment variables of the test. Default: none.",
         ),

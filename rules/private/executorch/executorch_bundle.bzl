@@ -1,6 +1,7 @@
 """Rule executorch_bundle."""
 
 load("//rules/private/actions:codegen.bzl", "CODEGEN_EXEC_GROUPS", "codegen_args", "run_codegen")
+load("//rules/private/actions:implicit_attributes.bzl", "source_file")
 load("//rules/private/actions:label_text.bzl", "label_text")
 load("//rules/private/toolchains:find_runtime.bzl", "find_runtime", "use_runtime")
 load("//rules/private/toolchains:runfiles_path.bzl", "runfiles_path")
@@ -104,10 +105,7 @@ files give the same archive.""",
             doc = "Further license files, e.g. of the model, of kernels and of libraries in the bundle.",
             allow_files = True,
         ),
-        "_license": attr.label(
-            default = "//:LICENSE",
-            allow_single_file = True,
-        ),
+        "_license": source_file("//:LICENSE"),
     },
     exec_groups = CODEGEN_EXEC_GROUPS,
     fragments = ["platform"],

@@ -5,6 +5,7 @@ load("@rules_cc//cc:find_cc_toolchain.bzl", "use_cc_toolchain")
 load("@rules_cc//cc/common:cc_info.bzl", "CcInfo")
 load("//rules/private/actions:cc.bzl", "CC_LINK_EXEC_GROUPS", "archive_cc", "compile_cc", "configure_cc", "default_link_flags", "link_cc")
 load("//rules/private/actions:codegen.bzl", "CODEGEN_EXEC_GROUPS", "codegen_args", "run_codegen")
+load("//rules/private/actions:implicit_attributes.bzl", "build_setting", "cc_dependency")
 load("//rules/private/actions:label_text.bzl", "label_text")
 load("//rules/private/actions:link_runner.bzl", "TOLERANCE_ATTRS", "check_tolerances")
 load("//rules/private/providers:et_compiled_program_info.bzl", "EtCompiledProgramInfo")
@@ -198,22 +199,10 @@ The program must not delegate to backends and must not have constants in other f
                   "test then prints how many bytes kernels used.",
             default = -1,
         ),
-        "_fixed": attr.label(
-            default = "//kernels/fixed",
-            providers = [CcInfo],
-        ),
-        "_optimize": attr.label(
-            default = "//rules:optimize",
-            providers = [BuildSettingInfo],
-        ),
-        "_runtime_functions": attr.label(
-            default = "//runtime/compiled:runtime_functions",
-            providers = [CcInfo],
-        ),
-        "_support": attr.label(
-            default = "//runtime/compiled:support",
-            providers = [CcInfo],
-        ),
+        "_fixed": cc_dependency("//kernels/fixed"),
+        "_optimize": build_setting("//rules:optimize"),
+        "_runtime_functions": cc_dependency("//runtime/compiled:runtime_functions"),
+        "_support": cc_dependency("//runtime/compiled:support"),
     },
     exec_groups = CODEGEN_EXEC_GROUPS | CC_LINK_EXEC_GROUPS,
     fragments = ["cpp", "platform"],
@@ -312,10 +301,7 @@ planned memory.""",
             doc = "The bytes of scratch memory for kernels. The test prints how many were used. Default: `scratch_bytes` of the " +
                   "program, or 64 MiB.",
         ),
-        "_check": attr.label(
-            default = "//runtime/compiled:check",
-            providers = [CcInfo],
-        ),
+        "_check": cc_dependency("//runtime/compiled:check"),
     } | TOLERANCE_ATTRS | _ELF_ATTRS,
     exec_groups = CODEGEN_EXEC_GROUPS | CC_LINK_EXEC_GROUPS,
     fragments = ["cpp", "platform"],

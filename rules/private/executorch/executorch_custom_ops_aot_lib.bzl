@@ -7,6 +7,7 @@ load("//rules/private/actions:bind_kernels.bzl", "bind_kernels")
 load("//rules/private/actions:cc.bzl", "CC_LINK_EXEC_GROUPS", "compile_cc", "configure_cc", "link_cc", "shared_library")
 load("//rules/private/actions:codegen.bzl", "CODEGEN_EXEC_GROUPS", "SYMBOLS_EXEC_GROUPS")
 load("//rules/private/actions:generate.bzl", "compile_generated", "generate")
+load("//rules/private/actions:implicit_attributes.bzl", "cc_dependency", "source_file")
 load("//rules/private/actions:torch_load_check.bzl", "LOAD_CHECK_ATTRS", "LOAD_CHECK_EXEC_GROUPS", "load_torch_ops")
 load("//rules/private/providers:et_aten_info.bzl", "EtAtenInfo")
 load("//rules/private/providers:et_kernel_info.bzl", "declared_operators", "has_custom_operators")
@@ -254,14 +255,8 @@ The macro gives it.""",
             default = "//runtime/aten:bridge",
             providers = [EtAtenInfo],
         ),
-        "_bridge": attr.label(
-            default = "//runtime/torch:torch_operators",
-            providers = [CcInfo],
-        ),
-        "_symbols": attr.label(
-            default = "//runtime/torch:symbols.ld",
-            allow_single_file = True,
-        ),
+        "_bridge": cc_dependency("//runtime/torch:torch_operators"),
+        "_symbols": source_file("//runtime/torch:symbols.ld"),
     } | LOAD_CHECK_ATTRS | OLD_NAMES_ATTRS,
     exec_groups = CODEGEN_EXEC_GROUPS | SYMBOLS_EXEC_GROUPS | CC_LINK_EXEC_GROUPS | LOAD_CHECK_EXEC_GROUPS,
     fragments = ["cpp", "platform"],

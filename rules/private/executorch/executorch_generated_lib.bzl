@@ -6,6 +6,7 @@ load("//rules/private/actions:bind_kernels.bzl", "bind_kernels")
 load("//rules/private/actions:cc.bzl", "CC_LINK_EXEC_GROUPS", "archive_cc", "compile_cc", "configure_cc", "merge_objects")
 load("//rules/private/actions:codegen.bzl", "CODEGEN_EXEC_GROUPS", "SYMBOLS_EXEC_GROUPS")
 load("//rules/private/actions:generate.bzl", "compile_generated", "generate")
+load("//rules/private/actions:implicit_attributes.bzl", "cc_dependency")
 load("//rules/private/actions:instruction_sets.bzl", "INSTRUCTION_SET_ATTRS", "instruction_sets")
 load("//rules/private/actions:isolate_kernels.bzl", "isolation_flags")
 load("//rules/private/actions:label_text.bzl", "label_text")
@@ -369,14 +370,8 @@ exception passes through the runtime, which is not exception-safe. No effect if 
 Default: True.""",
         default = True,
     ),
-    "_instruction_set": attr.label(
-        default = "//runtime:instruction_set",
-        providers = [CcInfo],
-    ),
-    "_selective_build": attr.label(
-        default = "//runtime:selective_build",
-        providers = [CcInfo],
-    ),
+    "_instruction_set": cc_dependency("//runtime:instruction_set"),
+    "_selective_build": cc_dependency("//runtime:selective_build"),
 }
 
 executorch_generated_lib = rule(

@@ -1,6 +1,7 @@
 """Rule executorch_program."""
 
 load("@bazel_skylib//rules:common_settings.bzl", "BuildSettingInfo")
+load("//rules/private/actions:implicit_attributes.bzl", "build_setting", "tool_dependency")
 load("//rules/private/actions:model_file.bzl", "MODEL_FILE_ATTRS", "add_model_file", "model_file_inputs")
 load("//rules/private/actions:param_file.bzl", "no_empty_names", "one_line_each", "param_file_args")
 load("//rules/private/actions:qnn_environment.bzl", "qnn_environment")
@@ -211,23 +212,13 @@ backend takes stay in the program, and `et_operator_library` selects them. Outpu
             default = "embedded",
             values = ["embedded", "external"],
         ),
-        "_check_programs": attr.label(
-            default = "//rules:check_programs",
-            providers = [BuildSettingInfo],
-        ),
-        "_export": attr.label(
-            default = "//export",
-            executable = True,
-            cfg = "exec",
-        ),
+        "_check_programs": build_setting("//rules:check_programs"),
+        "_export": tool_dependency("//export"),
         "_qnn_sdk": attr.label(
             default = "@executorch_qnn//:sdk",
             providers = [QnnSdkInfo],
         ),
-        "_strict_passes": attr.label(
-            default = "//rules:strict_graph_passes",
-            providers = [BuildSettingInfo],
-        ),
+        "_strict_passes": build_setting("//rules:strict_graph_passes"),
     },
     provides = [EtProgramInfo],
 )

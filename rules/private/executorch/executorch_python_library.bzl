@@ -5,6 +5,7 @@ load("@rules_cc//cc/common:cc_info.bzl", "CcInfo")
 load("//rules/private/actions:cc.bzl", "CC_LINK_EXEC_GROUPS", "compile_cc", "configure_cc", "default_link_flags", "link_cc", "shared_library")
 load("//rules/private/actions:codegen.bzl", "CODEGEN_EXEC_GROUPS", "codegen_args", "run_codegen")
 load("//rules/private/actions:dynamic_libraries.bzl", "dynamic_libraries")
+load("//rules/private/actions:implicit_attributes.bzl", "cc_dependency", "source_file")
 load("//rules/private/actions:label_text.bzl", "label_text")
 load("//rules/private/providers:et_program_info.bzl", "program_of")
 load("//rules/private/toolchains:find_runtime.bzl", "find_runtime", "use_runtime")
@@ -124,22 +125,10 @@ executorch_python_extension = rule(
             doc = "The type stub of the module. The macro gives it.",
             mandatory = True,
         ),
-        "_base": attr.label(
-            default = "//runtime/python:program_module.py",
-            allow_single_file = True,
-        ),
-        "_license": attr.label(
-            default = "//:LICENSE",
-            allow_single_file = True,
-        ),
-        "_library": attr.label(
-            default = "//runtime/python:library",
-            providers = [CcInfo],
-        ),
-        "_symbols": attr.label(
-            default = "//runtime/python:symbols.ld",
-            allow_single_file = True,
-        ),
+        "_base": source_file("//runtime/python:program_module.py"),
+        "_license": source_file("//:LICENSE"),
+        "_library": cc_dependency("//runtime/python:library"),
+        "_symbols": source_file("//runtime/python:symbols.ld"),
     },
     exec_groups = CODEGEN_EXEC_GROUPS | CC_LINK_EXEC_GROUPS,
     fragments = ["cpp", "platform"],

@@ -1,5 +1,6 @@
 """Rule executorch_weights."""
 
+load("//rules/private/actions:implicit_attributes.bzl", "tool_dependency")
 load("//rules/private/providers:et_program_info.bzl", "EtProgramInfo")
 load("//rules/private/providers:et_weights_info.bzl", "EtWeightsInfo", "weights_of")
 
@@ -79,11 +80,7 @@ programs names the target. `DefaultInfo` has the file, and all needed files as r
             allow_empty = False,
             providers = [EtProgramInfo],
         ),
-        "_merge": attr.label(
-            default = "//export:weights",
-            executable = True,
-            cfg = "exec",
-        ),
+        "_merge": tool_dependency("//export:weights"),
     },
     provides = [EtWeightsInfo],
 )

@@ -1,6 +1,7 @@
 """Rules qnn_op_package and qnn_op_package_skeleton."""
 
 load("@rules_python//python:py_info.bzl", "PyInfo")
+load("//rules/private/actions:implicit_attributes.bzl", "tool_dependency")
 load("//rules/private/actions:label_text.bzl", "label_text")
 load("//rules/private/actions:qnn_environment.bzl", "NO_QNN_SDK")
 load("//rules/private/actions:tool_launcher.bzl", "tool_launcher")
@@ -141,16 +142,8 @@ qnn_op_package = rule(
             doc = "For each op, the operator of PyTorch that the op computes, as namespace::name or namespace::name.overload.",
             mandatory = True,
         ),
-        "_check": attr.label(
-            default = "//qnn:check",
-            executable = True,
-            cfg = "exec",
-        ),
-        "_read": attr.label(
-            default = "//qnn:read",
-            executable = True,
-            cfg = "exec",
-        ),
+        "_check": tool_dependency("//qnn:check"),
+        "_read": tool_dependency("//qnn:read"),
     },
     provides = [QnnOpPackageInfo],
 )
@@ -177,11 +170,7 @@ qnn_op_package_skeleton = rule(
         "backend": _BACKEND,
         "config": _CONFIG,
         "op_srcs": attr.string_dict(doc = "The file of each op, below the package. Default: <op>.cpp."),
-        "_tool": attr.label(
-            default = "//qnn:write_skeleton",
-            executable = True,
-            cfg = "target",
-        ),
+        "_tool": tool_dependency("//qnn:write_skeleton", cfg = "target"),
     },
     executable = True,
 )

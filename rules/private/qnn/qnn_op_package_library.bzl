@@ -1,5 +1,6 @@
 """Rules qnn_op_package_library and qnn_op_package_bundle."""
 
+load("//rules/private/actions:implicit_attributes.bzl", "tool_dependency")
 load("//rules/private/actions:label_text.bzl", "label_text")
 load("//rules/private/providers:qnn_op_package_info.bzl", "QnnOpPackageInfo")
 load("//rules/private/providers:qnn_op_package_library_info.bzl", "QnnOpPackageLibraryInfo")
@@ -80,11 +81,7 @@ the package, and `sdk.json`, which names the SDK of the library.""",
             mandatory = True,
             providers = [QnnPlatformInfo],
         ),
-        "_build": attr.label(
-            default = "//qnn:build_library",
-            executable = True,
-            cfg = "exec",
-        ),
+        "_build": tool_dependency("//qnn:build_library"),
     },
     provides = [QnnOpPackageLibraryInfo],
 )
@@ -125,10 +122,6 @@ qnn_op_package_bundle = rule(
             mandatory = True,
             providers = [QnnOpPackageInfo],
         ),
-        "_bundle": attr.label(
-            default = "//qnn:bundle",
-            executable = True,
-            cfg = "exec",
-        ),
+        "_bundle": tool_dependency("//qnn:bundle"),
     },
 )

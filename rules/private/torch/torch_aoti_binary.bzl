@@ -4,6 +4,7 @@ load("@rules_cc//cc:find_cc_toolchain.bzl", "use_cc_toolchain")
 load("@rules_cc//cc/common:cc_info.bzl", "CcInfo")
 load("//rules/private/actions:cc.bzl", "CC_LINK_EXEC_GROUPS")
 load("//rules/private/actions:codegen.bzl", "CODEGEN_EXEC_GROUPS")
+load("//rules/private/actions:implicit_attributes.bzl", "cc_dependency")
 load("//rules/private/actions:link_runner.bzl", "TOLERANCE_ATTRS", "link_runner")
 load("//rules/private/providers:torch_aoti_package_info.bzl", "TorchAotiPackageInfo")
 load("//rules/private/providers:torch_op_info.bzl", "TorchOpInfo")
@@ -50,10 +51,7 @@ _ATTRS = {
         mandatory = True,
         providers = [TorchAotiPackageInfo],
     ),
-    "_runner": attr.label(
-        default = "//runtime/aoti:runner",
-        providers = [CcInfo],
-    ),
+    "_runner": cc_dependency("//runtime/aoti:runner"),
 }
 
 torch_aoti_binary = rule(

@@ -4,6 +4,7 @@ load("@rules_cc//cc:action_names.bzl", "CPP_COMPILE_ACTION_NAME", "CPP_LINK_DYNA
 load("@rules_cc//cc:find_cc_toolchain.bzl", "use_cc_toolchain")
 load("@rules_cc//cc/common:cc_common.bzl", "cc_common")
 load("//rules/private/actions:cc.bzl", "FEATURES_OF_COMPILATIONS", "configure_cc")
+load("//rules/private/actions:implicit_attributes.bzl", "tool_dependency")
 load("//rules/private/actions:model_file.bzl", "MODEL_FILE_ATTRS", "add_model_file", "model_file_inputs")
 load("//rules/private/providers:torch_aoti_package_info.bzl", "TorchAotiPackageInfo")
 
@@ -91,11 +92,7 @@ instructions, which is PyTorch's default. Default: `baseline`.""",
             default = "baseline",
             values = ["baseline", "native"],
         ),
-        "_aoti": attr.label(
-            default = "//export:aoti",
-            executable = True,
-            cfg = "exec",
-        ),
+        "_aoti": tool_dependency("//export:aoti"),
     },
     fragments = ["cpp"],
     provides = [TorchAotiPackageInfo],

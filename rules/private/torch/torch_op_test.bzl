@@ -2,6 +2,7 @@
 
 load("@rules_python//python:py_info.bzl", "PyInfo")
 load("//rules/private/actions:codegen.bzl", "CODEGEN_EXEC_GROUPS")
+load("//rules/private/actions:implicit_attributes.bzl", "tool_dependency")
 load("//rules/private/actions:tool_launcher.bzl", "tool_launcher")
 load(":torch_ops_check.bzl", "check_torch_ops", "torch_ops_aspect")
 
@@ -91,11 +92,7 @@ torch_op_test = rule(
             mandatory = True,
         ),
         "vmap": attr.bool(doc = "Check `torch.vmap` over each argument, against a loop."),
-        "_tool": attr.label(
-            default = "//torch_ops",
-            executable = True,
-            cfg = "target",
-        ),
+        "_tool": tool_dependency("//torch_ops", cfg = "target"),
     },
     exec_groups = CODEGEN_EXEC_GROUPS,
     test = True,
