@@ -110,13 +110,14 @@ def _et_kernel_library_impl(ctx):
         )
         for file, operators in one_line_each(ctx, "operators").items()
     ]
+    inner = [dep[EtKernelInfo] for dep in ctx.attr.deps if EtKernelInfo in dep]
     return [
         DefaultInfo(files = depset([f for f in [library.static_library, library.pic_static_library] if f] if library else [])),
         CcInfo(compilation_context = compilation_context, linking_context = linking_context),
         EtKernelInfo(
             declared_operators = depset(
                 [_declared(ctx, objects)] if ctx.attr.declares_operators else [],
-                transitive = [dep[EtKernelInfo].declared_operators for dep in ctx.attr.deps if EtKernelInfo in dep],
+                transitive = [info.declared_operators for info in inner],
             ),
             for_instruction_sets = ctx.attr.for_instruction_sets,
             linking_context = cc_common.merge_cc_infos(cc_infos = [
@@ -124,18 +125,9 @@ def _et_kernel_library_impl(ctx):
                 for context in beside_selected
             ]).linking_context,
             lists_all_sources = ctx.attr.links_selected_only,
-            shared = depset(
-                shared,
-                transitive = [dep[EtKernelInfo].shared for dep in ctx.attr.deps if EtKernelInfo in dep],
-            ),
-            sources = depset(
-                own,
-                transitive = [dep[EtKernelInfo].sources for dep in ctx.attr.deps if EtKernelInfo in dep],
-            ),
-            yamls = depset(
-                ctx.files.yamls,
-                transitive = [dep[EtKernelInfo].yamls for dep in ctx.attr.deps if EtKernelInfo in dep],
-            ),
+            shared = depset(shared, transitive = [info.shared for info in inner]),
+            sources = depset(own, transitive = [info.sources for info in inner]),
+            yamls = depset(ctx.files.yamls, transitive = [info.yamls for info in inner]),
         ),
     ]
 

@@ -4,14 +4,13 @@ load("//rules/private/actions:codegen.bzl", "CODEGEN_EXEC_GROUPS", "codegen_args
 load("//rules/private/actions:label_text.bzl", "label_text")
 load("//rules/private/providers:et_program_info.bzl", "program_of")
 load(":program_weights.bzl", "WEIGHTS_ATTRS", "weights_files")
-load(":report_limits.bzl", "check_limits", "read_limits")
+load(":report_limits.bzl", "declare_report", "read_limits", "report_providers")
 
 visibility(["//rules/..."])
 
 def _et_memory_report_impl(ctx):
     limits = read_limits(ctx, ["max_bytes", "max_planned_bytes"])
     info = program_of(ctx.attr.program)
-    text, json, html = [ctx.actions.declare_file(ctx.label.name + suffix) for suffix in [".txt", ".json", ".html"]]
     origins = [info.origins] if info.origins else []
     others = []
     args = codegen_args(ctx, "memory")
@@ -24,33 +23,16 @@ def _et_memory_report_impl(ctx):
         program = program_of(other).program
         args.add("--what_if={}\t{}".format(label_text(other.label), program.path))
         others.append(program)
-    args.add(text, format = "--text=%s")
-    args.add(json, format = "--json=%s")
-    args.add(html, format = "--html=%s")
+    report = declare_report(ctx, args)
     run_codegen(
         ctx,
         args,
         inputs = [info.program] + weights + origins + others,
-        outputs = [text, json, html],
+        outputs = report,
         mnemonic = "EtMemory",
         progress_message = "Reading the memory plan of %{label}",
     )
-    return [
-        DefaultInfo(files = depset([text, json, html])),
-        OutputGroupInfo(
-            _validation = depset(check_limits(
-                ctx,
-                json,
-                limits,
-                command = "memory_limit",
-                mnemonic = "EtMemoryLimit",
-                subject = "memory",
-            )),
-            html = depset([html]),
-            json = depset([json]),
-            text = depset([text]),
-        ),
-    ]
+    return report_providers(ctx, report, limits, mnemonic = "EtMemoryLimit", subject = "memory")
 
 et_memory_report = rule(
     doc = """A report of the memory that a program needs: its planned memory over the instructions, and its constants.

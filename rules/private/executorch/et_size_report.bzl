@@ -10,7 +10,7 @@ load(
 )
 load("//rules/private/actions:label_text.bzl", "label_text")
 load(":registrations.bzl", "generated_libraries_of", "registrations_aspect")
-load(":report_limits.bzl", "check_limits", "read_limits")
+load(":report_limits.bzl", "declare_report", "read_limits", "report_providers")
 
 visibility(["//rules/..."])
 
@@ -30,7 +30,6 @@ def _et_size_report_impl(ctx):
             fail(NO_BINARY_ERR.format(label = ctx.label, other = other.label))
     binary = ctx.executable.binary
     others = [other[DefaultInfo].files_to_run.executable for other in ctx.attr.what_if]
-    text, json, html = [ctx.actions.declare_file(ctx.label.name + suffix) for suffix in [".txt", ".json", ".html"]]
     libraries = [
         file
         for file in ctx.attr.binary[DefaultInfo].default_runfiles.files.to_list()
@@ -52,9 +51,7 @@ def _et_size_report_impl(ctx):
         args.add_all(generated_libraries_of(other), format_each = "--what_if_manifest={}\t%s".format(label.replace("%", "%%")))
     if ctx.file.baseline:
         args.add(ctx.file.baseline, format = "--baseline=%s")
-    args.add(text, format = "--text=%s")
-    args.add(json, format = "--json=%s")
-    args.add(html, format = "--html=%s")
+    report = declare_report(ctx, args)
     run_codegen(
         ctx,
         args,
@@ -63,26 +60,11 @@ def _et_size_report_impl(ctx):
             [binary] + libraries + others + ctx.files.baseline,
             transitive = [manifests, cc_toolchain.all_files] + [generated_libraries_of(other) for other in ctx.attr.what_if],
         ),
-        outputs = [text, json, html],
+        outputs = report,
         mnemonic = "EtSize",
         progress_message = "Measuring %{label}",
     )
-    return [
-        DefaultInfo(files = depset([text, json, html])),
-        OutputGroupInfo(
-            _validation = depset(check_limits(
-                ctx,
-                json,
-                limits,
-                command = "size_limit",
-                mnemonic = "EtSizeLimit",
-                subject = "size",
-            )),
-            html = depset([html]),
-            json = depset([json]),
-            text = depset([text]),
-        ),
-    ]
+    return report_providers(ctx, report, limits, mnemonic = "EtSizeLimit", subject = "size")
 
 et_size_report = rule(
     doc = """A report of the bytes of a binary: operators by dtype, registration, the runner, the runtime, and the rest.

@@ -31,27 +31,22 @@ def _registrations_aspect_impl(target, ctx):
         value = getattr(ctx.rule.attr, edge, None)
         values = value if type(value) == "list" else [value]
         linked += [dep[_RegistrationsInfo] for dep in values if type(dep) == "Target" and _RegistrationsInfo in dep]
+    backends = [target[EtBackendInfo]] if EtBackendInfo in target else []
+    generated = [target[EtGeneratedLibInfo]] if EtGeneratedLibInfo in target else []
+    prebuilt = [target[EtPrebuiltKernelsInfo]] if EtPrebuiltKernelsInfo in target else []
     return [_RegistrationsInfo(
         all_manifests = depset(transitive = [info.all_manifests for info in linked] + (
-            [target[OutputGroupInfo].manifest] if EtGeneratedLibInfo in target else []
+            [target[OutputGroupInfo].manifest] if generated else []
         )),
         backends = depset(
-            ["--backend={}\t{}".format(target[EtBackendInfo].label, id) for id in target[EtBackendInfo].backend_ids] if (
-                EtBackendInfo in target
-            ) else [],
+            ["--backend={}\t{}".format(info.label, id) for info in backends for id in info.backend_ids],
             transitive = [info.backends for info in linked],
         ),
-        dtypes = depset(transitive = [info.dtypes for info in linked] + (
-            [target[EtGeneratedLibInfo].dtypes] if EtGeneratedLibInfo in target else []
-        )),
-        manifests = depset(transitive = [info.manifests for info in linked] + (
-            [target[EtGeneratedLibInfo].registered] if EtGeneratedLibInfo in target else []
-        )),
-        listed = depset(transitive = [info.listed for info in linked] + (
-            [target[EtPrebuiltKernelsInfo].linker_inputs] if EtPrebuiltKernelsInfo in target else []
-        )),
+        dtypes = depset(transitive = [info.dtypes for info in linked + generated]),
+        manifests = depset(transitive = [info.manifests for info in linked] + [info.registered for info in generated]),
+        listed = depset(transitive = [info.listed for info in linked] + [info.linker_inputs for info in prebuilt]),
         listings = depset(
-            [target[EtPrebuiltKernelsInfo].listing] if EtPrebuiltKernelsInfo in target else [],
+            [info.listing for info in prebuilt],
             transitive = [info.listings for info in linked],
         ),
     )]
