@@ -5,7 +5,6 @@ tools/bazel run //tools/bench:aten_bridge_bench
 
 from __future__ import annotations
 
-import os
 import subprocess
 from collections.abc import Sequence
 from pathlib import Path
@@ -34,9 +33,7 @@ def section(table: str) -> str:
 def main(argv: Sequence[str]) -> None:
     del argv
     printed = subprocess.run([_BRIDGE], check=True, stdout=subprocess.PIPE, text=True).stdout
-    text = section(printed.strip())
-    print(text)
-    report.replace_section(Path(os.environ["BUILD_WORKSPACE_DIRECTORY"], "docs", "benchmarks.md"), "aten_mode", text)
+    report.publish("aten_mode", section(printed.strip()))
 
 
 if __name__ == "__main__":

@@ -5,11 +5,9 @@ tools/bazel run //tools/bench:custom_op_bench
 
 from __future__ import annotations
 
-import os
 import statistics
 import time
 from collections.abc import Callable, Sequence
-from pathlib import Path
 
 import examples.custom_ops.custom_ops_mul4_lib  # noqa: F401  (defines my_ops::mul4)
 import torch
@@ -59,10 +57,7 @@ def main(argv: Sequence[str]) -> None:
         ("`aten::mul.Tensor`", lambda: torch.ops.aten.mul.Tensor(x, x)),
         ("`aten::mul.out`", lambda: torch.ops.aten.mul.out(x, x, out=out)),
     ]
-    text = section([(name, f"{_microseconds(call):.1f}") for name, call in rows])
-    print(text)
-    root = Path(os.environ["BUILD_WORKSPACE_DIRECTORY"])
-    report.replace_section(root / "docs" / "benchmarks.md", "custom_operators", text)
+    report.publish("custom_operators", section([(name, f"{_microseconds(call):.1f}") for name, call in rows]))
 
 
 if __name__ == "__main__":

@@ -123,10 +123,7 @@ def main(argv: list[str]) -> None:
             for name, call in calls.items():
                 seconds[name] = min(seconds.get(name, float("inf")), _seconds(call.run))
     section = _section(seconds, sizes, peak)
-    print(section)
-    root = os.environ.get("BUILD_WORKSPACE_DIRECTORY")
-    if root:
-        report.replace_section(Path(root) / "docs" / "benchmarks.md", "decode_bench", section)
+    report.publish("decode_bench", section)
 
 
 if __name__ == "__main__":

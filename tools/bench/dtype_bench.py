@@ -8,7 +8,6 @@ The size of the kernels is the difference to a runner without kernels.
 
 from __future__ import annotations
 
-import os
 import platform
 from collections.abc import Sequence
 from pathlib import Path
@@ -51,9 +50,7 @@ def main(argv: Sequence[str]) -> None:
         for what, base in (("binary", 0), ("kernels", without_kernels)):
             saved = f"{(before - after) / (before - base):.0%}"
             rows.append([title, what, f"{before - base:,}", f"{after - base:,}", saved])
-    text = section(rows, elf.compiler(_FOLDER / "no_kernels"))
-    print(text)
-    report.replace_section(Path(os.environ["BUILD_WORKSPACE_DIRECTORY"], "docs", "benchmarks.md"), "dtypes", text)
+    report.publish("dtypes", section(rows, elf.compiler(_FOLDER / "no_kernels")))
 
 
 if __name__ == "__main__":

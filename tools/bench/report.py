@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import html
 import math
+import os
 import re
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -60,6 +61,14 @@ def replace_section(document: Path, name: str, text: str) -> None:
     head, found, rest = old.partition(begin)
     new = head + section + rest.partition(end + "\n")[2] if found else f"{old.rstrip()}\n\n{section}"
     document.write_text(new)
+
+
+def publish(name: str, section: str) -> None:
+    """Prints a section of docs/benchmarks.md and, under `bazel run`, writes it into the page."""
+    print(section)
+    root = os.environ.get("BUILD_WORKSPACE_DIRECTORY")
+    if root:
+        replace_section(Path(root, "docs", "benchmarks.md"), name, section)
 
 
 def image(file: str, shows: str) -> str:

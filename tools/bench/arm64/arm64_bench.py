@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import itertools
 import json
-import os
 import statistics
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -83,10 +82,7 @@ def main(argv: list[str]) -> None:
         counts[name, kernels, instruction_set] = count
         print(f"{name}, {instruction_set}, {_KERNELS[kernels]}: {count:,}", flush=True)
     section = _section(titles, counts)
-    print(section)
-    root = os.environ.get("BUILD_WORKSPACE_DIRECTORY")
-    if root:
-        report.replace_section(Path(root) / "docs" / "benchmarks.md", "arm64", section)
+    report.publish("arm64", section)
 
 
 if __name__ == "__main__":

@@ -157,10 +157,7 @@ def main(argv: list[str]) -> None:
         f" `libexecutorch.so` of the wheel, which has {Path(_RUNTIME.value).stat().st_size:,} bytes.\n\n"
         "    tools/bazel run //tools/bench:compiled_bench\n\n" + report.table(header, rows())
     )
-    print(section)
-    root = os.environ.get("BUILD_WORKSPACE_DIRECTORY")
-    if root:
-        report.replace_section(Path(root) / "docs" / "benchmarks.md", "compiled_bench", section)
+    report.publish("compiled_bench", section)
 
 
 if __name__ == "__main__":

@@ -10,7 +10,6 @@ docs/benchmarks.md.
 from __future__ import annotations
 
 import json
-import os
 import subprocess
 from dataclasses import dataclass
 from pathlib import Path
@@ -117,10 +116,7 @@ def main(argv: list[str]) -> None:
         " stack, and its planned memory is inputs and outputs.\n\n"
         "    tools/bazel run //tools/bench:devices_bench\n\n" + report.table(header, rows())
     )
-    print(section)
-    root = os.environ.get("BUILD_WORKSPACE_DIRECTORY")
-    if root:
-        report.replace_section(Path(root) / "docs" / "benchmarks.md", "devices_bench", section)
+    report.publish("devices_bench", section)
 
 
 if __name__ == "__main__":

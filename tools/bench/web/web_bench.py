@@ -130,8 +130,7 @@ def main(_: Sequence[str]) -> None:
         runtime=f"{_compressed(peer) / 1e3:,.0f}",
         table=report.table(columns, rows),
     )
-    print(text)
-    report.replace_section(Path(os.environ["BUILD_WORKSPACE_DIRECTORY"]) / "docs" / "benchmarks.md", "web", text)
+    report.publish("web", text)
 
 
 if __name__ == "__main__":
