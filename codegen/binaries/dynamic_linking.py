@@ -12,9 +12,6 @@ from elftools.elf.gnuversions import GNUVerNeedSection
 
 from codegen.binaries import formats, macos_and_windows
 
-# Enough bytes of a file to tell the format.
-_HEAD = 64
-
 
 @dataclass(frozen=True, slots=True)
 class DynamicLinking:
@@ -38,7 +35,7 @@ def read(path: Path) -> DynamicLinking | None:
         InputError: the file is for macOS or Windows, and LIEF is not installed.
     """
     with path.open("rb") as file:
-        head = file.read(_HEAD)
+        head = file.read(formats.HEAD)
         # The code for all processors needs the same libraries.
         format_ = formats.MACH_O if formats.is_universal(head) else formats.format_of(head)
         if format_ in (formats.MACH_O, formats.PE):

@@ -15,6 +15,9 @@ PE = "PE"
 
 Data = mmap.mmap | bytes
 
+# Enough bytes of a file to tell the format.
+HEAD = 64
+
 # The platforms of a format, for messages.
 PLATFORMS = {ELF: "Linux", MACH_O: "macOS", COFF: "Windows", PE: "Windows"}
 

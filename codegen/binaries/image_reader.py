@@ -8,9 +8,6 @@ from codegen.binaries import elf_image, formats, macos_and_windows
 from codegen.binaries.image import Image
 from diagnostics.errors import Finding, InputError
 
-# Enough bytes of a file to tell the format.
-_HEAD = 64
-
 
 def read(path: str) -> Image:
     """Reads a binary.
@@ -69,7 +66,7 @@ def _is_mach_o(path: str, what: str) -> bool:
         OSError: the file cannot be read.
     """
     with Path(path).open("rb") as file:
-        head = file.read(_HEAD)
+        head = file.read(formats.HEAD)
     format_ = formats.format_of(head)
     if formats.is_universal(head):
         found = f"the {what} is a universal Mach-O file, with code for several processors"

@@ -10,7 +10,7 @@ library's symbols, and the lines from --source. With --torch_library, the librar
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from absl import flags
@@ -62,7 +62,7 @@ def run() -> None:
     module = Path(_MODULE.value).stem
     manifest = _manifest(module)
     initialized = python_modules.initialized_by(symbols.exported_names((_LIBRARY.value,), _NM.value))
-    findings = [] if initialized else _nothing(manifest)
+    findings = [] if initialized else list(_nothing(manifest))
     findings += [*_other_module(module, initialized), *_other_namespace(manifest)]
     findings += torch_namespaces.mistakes(_LABEL.value, [manifest])
     findings += _unstable()
@@ -79,11 +79,9 @@ def _manifest(module: str) -> TorchLibrary:
     return TorchLibrary(_LABEL.value, found)
 
 
-def _nothing(manifest: TorchLibrary) -> list[Finding]:
-    if manifest.registrations:
-        return []
-    return [
-        Finding(
+def _nothing(manifest: TorchLibrary) -> Iterator[Finding]:
+    if not manifest.registrations:
+        yield Finding(
             id="registers-nothing",
             where=_LABEL.value,
             found="the library registers nothing with PyTorch, and is not a Python extension module",
@@ -92,14 +90,11 @@ def _nothing(manifest: TorchLibrary) -> list[Finding]:
             fix="write TORCH_LIBRARY(my_namespace, m) (STABLE_TORCH_LIBRARY with api = 'stable'), or set alwayslink = "
             "True in that cc_library",
         )
-    ]
 
 
-def _other_module(module: str, initialized: Sequence[str]) -> list[Finding]:
-    if not initialized or module in initialized:
-        return []
-    return [
-        Finding(
+def _other_module(module: str, initialized: Sequence[str]) -> Iterator[Finding]:
+    if initialized and module not in initialized:
+        yield Finding(
             id="other-module",
             where=_LABEL.value,
             found=f"the library is the Python extension module {' and '.join(initialized)}, and its target makes the "
@@ -108,15 +103,12 @@ def _other_module(module: str, initialized: Sequence[str]) -> list[Finding]:
             fix=f"rename the target to {initialized[0]}, or write PYBIND11_MODULE(TORCH_EXTENSION_NAME, m), which "
             "takes the target's name",
         )
-    ]
 
 
-def _other_namespace(manifest: TorchLibrary) -> list[Finding]:
+def _other_namespace(manifest: TorchLibrary) -> Iterator[Finding]:
     found = manifest.namespaces()
-    if not _NAMESPACE.value or not found or found == [_NAMESPACE.value]:
-        return []
-    return [
-        Finding(
+    if _NAMESPACE.value and found and found != [_NAMESPACE.value]:
+        yield Finding(
             id="other-namespace",
             where=_LABEL.value,
             found=f"the library registers in {' and '.join(found)}, not in {_NAMESPACE.value} alone",
@@ -125,7 +117,6 @@ def _other_namespace(manifest: TorchLibrary) -> list[Finding]:
             fix="make the two agree, or leave out the attribute",
             details=tuple(f"{r.kind} of {r.namespace}: {manifest.place(r)}" for r in manifest.registrations),
         )
-    ]
 
 
 def _unstable() -> list[Finding]:
