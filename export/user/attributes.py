@@ -17,7 +17,7 @@ import threading
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from types import FunctionType, MethodType, ModuleType
+from types import CellType, FunctionType, MethodType, ModuleType
 from typing import Any
 
 import torch
@@ -33,7 +33,7 @@ _SCALARS = (bool, int, float, complex, str, bytes, type(None))
 _OPAQUE = (type, FunctionType, MethodType, ModuleType, enum.Enum, torch.fx.Graph)
 _SEQUENCES = (list, tuple, set, frozenset, collections.deque)
 # Shared by copies, since they have no state of a model. Python itself refuses to copy them.
-_SHARED = (ModuleType, staticmethod, type(threading.Lock()), type(threading.RLock()))
+_SHARED = (ModuleType, staticmethod, torch.jit.ScriptFunction, type(threading.Lock()), type(threading.RLock()))
 # The largest number of objects to read behind an attribute, such as a vocabulary.
 _MOST_OBJECTS = 20_000
 
@@ -150,9 +150,7 @@ def _parts(value: Any) -> list[Any] | None:
     elif issubclass(kind, _SEQUENCES):
         base = next(base for base in _SEQUENCES if issubclass(kind, base))
         parts += base.__iter__(value)
-    attributes = None
-    with contextlib.suppress(AttributeError):
-        attributes = object.__getattribute__(value, "__dict__")
+    attributes = _dict_of(value)
     if isinstance(attributes, dict):
         parts += [part for item in attributes.items() for part in item]
     slots = _slots(kind)
@@ -161,6 +159,13 @@ def _parts(value: Any) -> list[Any] | None:
             parts.append(slot.__get__(value))
     is_known = issubclass(kind, (dict, *_SEQUENCES)) or isinstance(attributes, dict) or bool(slots)
     return parts if is_known else None
+
+
+def _dict_of(value: Any) -> Any:
+    """Returns the dict of an object's attributes; None for an object without such a dict."""
+    with contextlib.suppress(AttributeError):
+        return object.__getattribute__(value, "__dict__")
+    return None
 
 
 @functools.cache
@@ -231,7 +236,78 @@ def copied(module: torch.nn.Module) -> torch.nn.Module:
     """Returns a copy of a module. The copy shares the memory of parameters that nothing writes to."""
     memo = _with_copied_parameters(module)
     with _DetachedCopies():
-        return copy.deepcopy(module, memo)
+        copy_ = copy.deepcopy(module, memo)
+    _close_over_copies(memo)
+    return copy_
+
+
+def _close_over_copies(memo: dict[int, Any]) -> None:
+    """Makes the functions in copied modules, dicts and lists see the copies of what they close over.
+
+    Python copies no functions. A hook that a method of the module has registered would write to the original module.
+
+    Args:
+        memo: the copies of `copy.deepcopy`, by the identity of the original.
+    """
+    done: dict[int, Any] = {}
+    kept_alive = memo.get(id(memo))
+    for one in list(memo.values()):
+        if one is kept_alive or memo.get(id(one)) is one:
+            continue
+        if type(one) is list:
+            one[:] = [_closing_over(part, memo, done) for part in one]
+        for values in (one, _dict_of(one)):
+            for key, part in dict.items(values) if isinstance(values, dict) else ():
+                if isinstance(part, FunctionType):
+                    dict.__setitem__(values, key, _closing_over(part, memo, done))
+
+
+def _closing_over(value: Any, memo: dict[int, Any], done: dict[int, Any]) -> Any:
+    """Returns a function that sees the copies of what `value` closes over; other values as they are.
+
+    Args:
+        value: the value.
+        memo: the copies, by the identity of the original.
+        done: the functions and their cells, by the identity of the original.
+    """
+    if not isinstance(value, FunctionType) or not _holds_original(value, memo, set()):
+        return value
+    if id(value) not in done:
+        cells = tuple(_cell(cell, memo, done) for cell in value.__closure__ or ())
+        function = FunctionType(value.__code__, value.__globals__, value.__name__, value.__defaults__, cells)
+        done[id(value)] = function
+        function.__kwdefaults__, function.__qualname__ = value.__kwdefaults__, value.__qualname__
+        vars(function).update(vars(value))
+        for cell, new in zip(value.__closure__ or (), cells, strict=True):
+            if new is not cell:
+                held = cell.cell_contents
+                new.cell_contents = _closing_over(_copy_of(held, memo), memo, done)
+    return done[id(value)]
+
+
+def _cell(cell: CellType, memo: dict[int, Any], done: dict[int, Any]) -> CellType:
+    """Returns an empty cell for one whose value has a copy; the cell itself for others, which functions may share."""
+    return done.setdefault(id(cell), CellType()) if _holds_original(cell, memo, set()) else cell
+
+
+def _copy_of(held: Any, memo: dict[int, Any]) -> Any:
+    if isinstance(held, MethodType) and id(held.__self__) in memo:
+        return MethodType(held.__func__, memo[id(held.__self__)])
+    return memo.get(id(held), held)
+
+
+def _holds_original(value: Any, memo: dict[int, Any], seen: set[int]) -> bool:
+    """Returns whether a cell, or a function with its cells, sees something that has a copy."""
+    if isinstance(value, CellType):
+        try:
+            held = value.cell_contents
+        except ValueError:  # A variable without a value yet.
+            return False
+        return _copy_of(held, memo) is not held or _holds_original(held, memo, seen)
+    if not isinstance(value, FunctionType) or id(value) in seen:
+        return False
+    seen.add(id(value))
+    return any(_holds_original(cell, memo, seen) for cell in value.__closure__ or ())
 
 
 def uncopied(module: torch.nn.Module) -> Attribute | None:

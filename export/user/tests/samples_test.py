@@ -488,13 +488,57 @@ class PassesTest(_Files):
         init = "self.layer = torch.nn.Linear(2, 3)\nself.layer.register_forward_hook(Hook())"
         self.run_and_compare(_file(init, "return self.layer(x)", _TWO, before=before, after=after))
 
+    def test_functions_that_see_the_module(self) -> None:
+        init = """
+        self.register_buffer("total", torch.zeros(2))
+        self.layer, self.seen = torch.nn.Linear(2, 3), {}
+        seen, again = self.seen, lambda x, n: again(x + self.total, n - 1) if n else scale(x)
+        def keep(name, *, factor=2):
+            def hook(module, given, output):
+                seen[name] = output * factor
+                self.total += given[0]
+            return hook
+        scale = self.scaled
+        self.layer.register_forward_hook(keep("layer"))
+        self.calls = [lambda x: again(x, 2)]
+        """
+        forward = "y = self.layer(x)\nreturn torch.cat([y, self.seen['layer'], self.calls[0](x)])"
+        after = "def scaled(self, x): return x * self.total\nModel.scaled = scaled\n"
+        self.run_and_compare(_file(init, forward, _TWO, after=after))
+
+    def test_functions_of_a_copy(self) -> None:
+        class Part(torch.nn.Module):
+            def __init__(self) -> None:
+                super().__init__()
+                count = 0
+
+                def step(x: torch.Tensor, by: int = 1, *, times: int = 2) -> torch.Tensor:
+                    nonlocal count
+                    count += by * times
+                    return x * count + self.offset
+
+                self.step, self.also, self.double = step, step, lambda x: x * 2
+                self.offset = torch.nn.Buffer(torch.zeros(1))
+
+        part = Part()
+        copy = attributes.copied(part)
+        copy.offset.fill_(5)
+        self.assertEqual(copy.step(torch.ones(1)).item(), 7)
+        # The copies share what is no part of the module.
+        self.assertEqual(part.step(torch.ones(1)).item(), 4)
+        self.assertIs(copy.step, copy.also)
+        self.assertIs(copy.double, part.double)
+        self.assertEqual(copy.step.__qualname__, part.step.__qualname__)
+
     def test_objects_that_copies_share(self) -> None:
         init = """
         self.part = torch.nn.Identity()
         self.part.made = {"double": staticmethod(lambda x: x * 2), "math": math, "lock": threading.RLock()}
+        self.part.made["half"] = torch.jit.trace(lambda x: x / 2, torch.ones(2))
         """
         forward = """
         with self.part.made["lock"]:
+            x = self.part.made["half"](x)
             return self.part.made["double"](x) + self.part.made["math"].floor(1.5)
         """
         self.run_and_compare(_file(init, forward, _TWO, before="import math, threading\n"))
