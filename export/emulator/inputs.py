@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -17,6 +18,9 @@ from export.user.model_file import Method
 
 # A size: a number, or an expression of symbols, of SymPy.
 _Expression = Any
+# The most inputs of sizes that a condition of the trace excludes, and the sizes on each side that are looked at for it.
+_MOST_EXCLUDED = 4
+_MOST_SIZES = 64
 
 
 def drawn(method: Method, seed: int, count: int) -> Iterator[Inputs]:
@@ -50,8 +54,9 @@ def of_other_sizes(method: Method, program: ExportedProgram, seed: int) -> Itera
     """Yields inputs of sizes that the first sample does not have, for dynamic shapes.
 
     These are smaller and larger sizes, the smallest ones that the user asks for, and ones that the user asks for and
-    torch.export excludes. An element of a tensor is one of those of the sample. Integers that count up, as positions
-    do, count on. The inputs of the program have symbolic sizes.
+    torch.export excludes: as smaller ones, or by a condition, such as that of `if n % 2 == 0:`. An element of a tensor
+    is one of those of the sample. Integers that count up, as positions do, count on. The inputs of the program have
+    symbolic sizes.
     """
     shapes = _shapes(program)
     leaves, spec = method.samples[0].flatten()
@@ -60,13 +65,53 @@ def of_other_sizes(method: Method, program: ExportedProgram, seed: int) -> Itera
     symbols = _symbols(method, program, shapes, leaves)
     generator = torch.Generator().manual_seed(seed)
     seen = [{symbol: size.known for symbol, size in symbols.items()}]
-    for choice in (_Size.smaller, _Size.larger, _Size.smallest, _Size.excluded):
-        sizes = {symbol: choice(size) for symbol, size in symbols.items()}
+    chosen = [
+        {symbol: choice(size) for symbol, size in symbols.items()}
+        for choice in (_Size.smaller, _Size.larger, _Size.smallest, _Size.excluded)
+    ]
+    # After an excluded smaller size, the check may end.
+    excluded = itertools.islice(_excluded(program, symbols), _MOST_EXCLUDED)
+    for sizes in itertools.chain(chosen[:-1], excluded, chosen[-1:]):
         if sizes not in seen:
             seen.append(sizes)
             least = next((size.least for symbol, size in symbols.items() if sizes[symbol] < size.least), None)
             resized = [_resized(leaf, shape, sizes, generator) for leaf, shape in zip(leaves, shapes, strict=True)]
             yield Resized(Inputs(*pytree.tree_unflatten(resized, spec)), least)
+
+
+def _excluded(program: ExportedProgram, symbols: Mapping[_Expression, _Size]) -> Iterator[dict[_Expression, int]]:
+    """Yields sizes for which a condition of the trace does not hold: for each condition, the next ones to the sample's.
+
+    PyTorch refuses such sizes of torch.export.Dim, but not of Dim.AUTO. Nothing checks them when a program runs.
+    """
+    known = {symbol: size.known for symbol, size in symbols.items()}
+    for condition in _conditions(program):
+        if not condition.free_symbols <= symbols.keys():
+            continue
+        for symbol in sorted(condition.free_symbols, key=str):
+            sizes = (known | {symbol: size} for size in _near(symbols[symbol], condition))
+            # SymPy's false is not Python's.
+            found = next((one for one in sizes if condition.subs(one) == False), None)  # noqa: E712
+            if found is not None:
+                yield found
+                break
+
+
+def _near(size: _Size, condition: _Expression) -> Iterator[int]:
+    """Yields other possible sizes: those around the size in a sample, and the numbers of a condition."""
+    # Of larger sizes, more differs.
+    yield from range(size.known + 1, min(size.known + _MOST_SIZES, size.most) + 1)
+    numbers = {int(one) for one in condition.atoms() if one.is_Integer}
+    yield from sorted(number for number in numbers if size.least <= number <= size.most)
+    yield from range(size.known - 1, max(size.known - _MOST_SIZES, size.least) - 1, -1)
+
+
+def _conditions(program: ExportedProgram) -> Sequence[_Expression]:
+    """Returns the conditions on sizes that held for the example inputs, and on which the trace depends."""
+    values = (node.meta.get("val") for node in program.graph.find_nodes(op="placeholder"))
+    sizes = (size for value in values if isinstance(value, torch.Tensor) for size in value.shape)
+    size = next((one for one in sizes if isinstance(one, torch.SymInt)), None)
+    return [] if size is None else list(dict.fromkeys(guard.expr for guard in size.node.shape_env.guards))
 
 
 @dataclass(frozen=True)

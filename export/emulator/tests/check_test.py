@@ -215,6 +215,13 @@ class CheckTest(case.TestCase):
             source = _DYNAMIC.format(condition=condition, size="Dim.AUTO(max=20)")
             self.assert_refused(functools.partial(self.export, source, "default"), expected)
 
+    def test_sizes_that_a_condition_excludes(self) -> None:
+        """Sizes of 9, and of 7, which are neither the next ones to that of the sample nor the largest ones."""
+        for condition in ("x.shape[0] != 9", "x.shape[0] % 7 > 0"):
+            source = _DYNAMIC.format(condition=condition, size="Dim.AUTO(max=20)")
+            found = self.places(functools.partial(self.export, source, "default"))
+            self.assertEqual(found, ["wrong-program model.py:11:1"])
+
     def test_sizes_of_the_results_of_a_loop(self) -> None:
         """ExecuTorch's runtime ends such a program with an error."""
         source = _DYNAMIC.format(condition="x.sum() is not None", size="Dim.AUTO(min=2, max=20)")
@@ -233,7 +240,8 @@ class CheckTest(case.TestCase):
     def test_sizes_that_the_module_refuses(self) -> None:
         source = _DYNAMIC.format(condition="x.reshape(2, -1) is not None", size="Dim.AUTO(max=20)")
         (checked,) = self.export(source, "default").checked.values()
-        self.assertEqual(str(checked), "1 of 1 samples and 3 drawn inputs have the results of the module")
+        # A size of 2, which a condition of reshape() excludes.
+        self.assertEqual(str(checked), "1 of 1 samples and 4 drawn inputs have the results of the module")
 
     def test_jump_is_a_warning(self) -> None:
         """A rounding error decides which of two almost equal elements is the largest one."""
