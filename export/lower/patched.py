@@ -13,6 +13,7 @@ from export.patches import (
     dim_orders,
     gradient_regions,
     known_values,
+    redirected_calls,
     scalar_indices,
     spaced_defaults,
     unknown_strides,
@@ -32,6 +33,7 @@ def lowering() -> Iterator[None]:
         dim_orders.known(),
         gradient_regions.dissolved(),
         known_values.noted(),
+        redirected_calls.redirected(),
         scalar_indices.written(),
     ):
         yield

@@ -55,8 +55,13 @@ _HINTS = (
     ),
     (
         re.compile(r"fake tensor in the exported program constant|functorch tensor|doesn't have storage"),
-        "forward() computes gradients, as by torch.autograd.grad or torch.func, or writes to `.data` of a tensor.",
-        "compute gradients by a formula; write to the tensor itself, as by self.weight.copy_(...).",
+        "forward() computes gradients, as by torch.autograd.grad or torch.func.",
+        "compute gradients by a formula.",
+    ),
+    (
+        re.compile(r"`\.data` of .* gets"),
+        "an assignment to `.data` of a tensor changes its dtype or its sizes. A program plans the memory of a tensor once.",
+        "make the tensor as large as it becomes, and write to a part of it, as by self.weight[:n].copy_(...).",
     ),
     (
         re.compile(r"numpy|\.tolist\(\)|tensor subclass", re.I),

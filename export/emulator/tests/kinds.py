@@ -621,6 +621,25 @@ def _values_of_buffers() -> dict[str, Kind]:
     }
 
 
+def _calls_that_leave_a_trace() -> dict[str, Kind]:
+    """Calls for which a trace has no operators, unless they are redirected."""
+    x = ("torch.randn(3)",)
+    return {
+        "the data of tensors": Kind(
+            "y = x0.data * self.w.data + self.g.data\nself.g.data = y * 2\nself.g.data[1:].mul_(2)\nself.w.data += 1\n"
+            "return y, self.g + 1, self.w * x0",
+            x,
+            'self.w = nn.Parameter(torch.ones(3))\nself.register_buffer("g", torch.zeros(3))',
+        ),
+        "a tensor of results": Kind(
+            "y = torch.tensor([x0.sum(), x0.max(), 1])\n"
+            "return y * x0, torch.tensor([[x0[0], 2.5], [len(x0), x0.argmax()]], dtype=torch.float64),"
+            " torch.tensor((x0.argmin(), True)), torch.tensor([x0[0] > 0, False])",
+            x,
+        ),
+    }
+
+
 def _distributions() -> dict[str, Kind]:
     """Distributions check their parameters."""
     x = ("torch.randn(3, 4)",)
@@ -769,4 +788,5 @@ KINDS = {
     **_spectra(),
     **_positions(),
     **_distributions(),
+    **_calls_that_leave_a_trace(),
 }

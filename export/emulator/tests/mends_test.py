@@ -19,7 +19,14 @@ from export.exporter import export
 from export.graph_passes.aliases import Aliases
 from export.lower import tracing, whole_numbers
 from export.memory import assigned_buffers, layouts, separate_values, writes
-from export.patches import buffer_assignments, converting_copies, gradient_regions, known_values, scalar_indices
+from export.patches import (
+    buffer_assignments,
+    converting_copies,
+    gradient_regions,
+    known_values,
+    redirected_calls,
+    scalar_indices,
+)
 
 
 def _nothing(*_: Any) -> None:
@@ -80,6 +87,8 @@ _CASES: Sequence[tuple[str, tuple[str, ...], AbstractContextManager[Any]]] = (
     ),
     ("a branch of a buffer", (), _without(known_values, "known", lambda but: contextlib.nullcontext(set()))),
     ("steps of an attribute", (), _without(known_values, "known", lambda but: contextlib.nullcontext(set()))),
+    ("the data of tensors", (), _without(redirected_calls, "redirected", contextlib.nullcontext)),
+    ("a tensor of results", (), _without(redirected_calls, "redirected", contextlib.nullcontext)),
     ("a row at a position", (), _without(scalar_indices, "written", contextlib.nullcontext)),
     ("a buffer that is written with gradients", (), _without(gradient_regions, "dissolved", contextlib.nullcontext)),
     ("the log of a density", (), _without(tracing, "_without_validation", _with_validation)),
@@ -93,7 +102,7 @@ _CASES: Sequence[tuple[str, tuple[str, ...], AbstractContextManager[Any]]] = (
 _FAILING = {
     **dict.fromkeys(("a delay line", "a branch of a buffer", "steps of an attribute"), "user-code-raised"),
     **dict.fromkeys(("a row at a position", "a buffer that is written with gradients"), "user-code-raised"),
-    "the log of a density": "user-code-raised",
+    **dict.fromkeys(("the data of tensors", "a tensor of results", "the log of a density"), "user-code-raised"),
     "a value viewed before a region": "graph-pass-failed",
 }
 

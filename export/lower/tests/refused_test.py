@@ -63,14 +63,26 @@ class ErrorTest(ErrorCase):
             self.assert_raised(source, 5, "pack_padded_sequence", "y.gather(1, (lengths - 1)")
 
     def test_gradients(self) -> None:
-        for body in (
-            "torch.func.grad(lambda y: self.layer(y).sum())(x)",
-            "(self.layer(x), self.layer.weight.data.add_(1))[0]",
-        ):
-            source = model_file(
-                f"layer = torch.nn.Linear(2, 1)\ndef forward(self, x): return {body}", "(torch.ones(2, 2),)"
-            )
-            self.assert_raised(source, 6, "computes gradients", "self.weight.copy_(...)")
+        source = model_file(
+            "layer = torch.nn.Linear(2, 1)\n"
+            "def forward(self, x): return torch.func.grad(lambda y: self.layer(y).sum())(x)",
+            "(torch.ones(2, 2),)",
+        )
+        self.assert_raised(source, 6, "computes gradients", "by a formula")
+
+    def test_data_of_other_sizes(self) -> None:
+        source = model_file(
+            """
+            def __init__(self):
+                super().__init__()
+                self.w = torch.nn.Parameter(torch.ones(3))
+            def forward(self, x):
+                self.w.data = x
+                return self.w * 2
+            """,
+            "(torch.ones(2),)",
+        )
+        self.assert_raised(source, 8, "`.data` of torch.float32 with the sizes (3,) gets", "as large as it becomes")
 
     def test_index_without_dimensions(self) -> None:
         source = model_file("def forward(self, x, i): return x[i] * 2", "(torch.ones(3, 2), torch.tensor(1))")

@@ -1,0 +1,82 @@
+"""Patch: a trace takes `x.data`, `x.data = y` and `torch.tensor([y.sum(), y.max()])`.
+
+**What**: wraps `_override` of `torch._export.non_strict_utils._NonStrictTorchFunctionHandler`, which redirects calls
+that cannot be traced.
+
+**Why**: `x.data` leaves the trace, which then takes the tensor for a constant. `torch.tensor` asks the tensors in its
+list for their values. The patch redirects to `detach`, `copy_` and `stack`, with the same results. A copy into another
+dtype or other sizes would have other results.
+
+**Effect**: without the patch, the export of such models fails with `We found a fake tensor in the exported program
+constant's list` or `its data is not allocated yet`.
+
+**Report**, to PyTorch: `_override` should redirect these calls, too.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import functools
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import torch
+from torch._export import non_strict_utils
+from torch.utils import _pytree as pytree
+
+from export.patches.patch import Patch
+
+PATCH = Patch(
+    "redirected_calls",
+    known={"torch._export.non_strict_utils:_NonStrictTorchFunctionHandler": {"2.13": "fce53ae54f82"}},
+    without="models that use `.data` of tensors, or torch.tensor with a list of tensors, cannot be exported",
+)
+_DATA: Any = torch.Tensor.data
+
+
+def redirected() -> contextlib.AbstractContextManager[None]:
+    """Redirects the calls in traces of torch.export during the block."""
+    if not PATCH.is_applied():
+        return contextlib.nullcontext()
+    original: Any = non_strict_utils._NonStrictTorchFunctionHandler._override
+
+    @functools.wraps(original)
+    def override(self: Any, func: Any, args: Any, kwargs: Any) -> Any:
+        if call := redirect(func, args, kwargs):
+            return call, (), {}
+        return original(self, func, args, kwargs)
+
+    return PATCH.applied(non_strict_utils._NonStrictTorchFunctionHandler, _override=override)
+
+
+def redirect(func: Any, args: Sequence[Any], kwargs: dict[str, Any]) -> Callable[[], Any] | None:
+    """Returns a function that does the same as a call, and that a trace follows; None if the trace follows the call."""
+    if func == _DATA.__get__:
+        return functools.partial(torch.Tensor.detach, args[0])
+    if func == _DATA.__set__:
+        return functools.partial(_assign, *args)
+    if func is torch.tensor and args and isinstance(args[0], list | tuple) and kwargs.keys() <= {"dtype", "device"}:
+        if any(isinstance(one, torch.Tensor) for one in pytree.tree_leaves(args[0])):
+            return functools.partial(_stack, *args, **kwargs)
+    return None
+
+
+def _assign(tensor: torch.Tensor, value: torch.Tensor) -> None:
+    if tensor.dtype != value.dtype or tensor.shape != value.shape:
+        kinds = (f"{one.dtype} with the sizes {tuple(one.shape)}" for one in (tensor, value))
+        raise ValueError("`.data` of {} gets {}".format(*kinds))
+    tensor.detach().copy_(value)
+
+
+def _stack(data: Any, *, dtype: torch.dtype | None = None, device: Any = None) -> torch.Tensor:
+    dtype = dtype or functools.reduce(torch.promote_types, (_tensor(one).dtype for one in pytree.tree_leaves(data)))
+
+    def stack(part: Any) -> torch.Tensor:
+        is_nested = isinstance(part, list | tuple)
+        return torch.stack([stack(one) for one in part]) if is_nested else _tensor(part).to(dtype)
+
+    return stack(data).to(device)
+
+
+def _tensor(one: Any) -> torch.Tensor:
+    return one.detach() if isinstance(one, torch.Tensor) else torch.full((), one)
