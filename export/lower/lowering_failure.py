@@ -14,6 +14,7 @@ from torch.utils._sympy.numbers import int_oo
 
 from diagnostics.errors import Finding, InputError, Location
 from export.graph_passes import layouts
+from export.lower.tracing import PACKED_LAYERS
 from export.user import plain_state
 from export.user.messages import SHOW_MORE, causes, condense, text_of
 from export.user.model_file import Method
@@ -48,6 +49,8 @@ def of(
         return InputError(_unsupported_control_flow(method, control_flow[1], text))
     if "Missing out variants" in text and (missing := sorted(re.findall(r"'([\w:.]+)'", text))):
         return InputError(_no_out_variant(method, missing, graph_passes))
+    if drawn := [one for method in methods for one in _generators(method, exported[method.name])]:
+        return InputError(drawn)
     if leaks := [leak for one in methods if (leak := plain_state.leak(one))]:
         return InputError(leaks)
     cause = "the exported graph has something that ExecuTorch does not support."
@@ -64,6 +67,14 @@ def of(
     if "Input spec name" in text and (without := [f"{one.name}()" for one in methods if not one.example.flatten()[0]]):
         cause = f"{', '.join(without)} has no inputs, and ExecuTorch orders the constants of such a method wrongly."
         fix = "give forward() an input, such as a tensor that forward() does not read."
+    if "FlexAttentionHOP" in text:
+        cause = f"{method.name}() calls flex_attention, which is for compiled kernels. ExecuTorch has no such operator."
+        fix = (
+            "call torch.nn.functional.scaled_dot_product_attention. Its attn_mask has what a score_mod adds, or is True"
+            " where a mask_mod is."
+        )
+    if "PackedParams" in text:
+        cause, fix = PACKED_LAYERS
     if "graph_output_allocated" in text:
         cause = f"{method.name}() returns no tensor, and a program has to give one."
         fix = "return a tensor; where the method only writes to buffers, one of them."
@@ -150,6 +161,22 @@ def _unbounded_size(method: Method, node: Node, symbols: set[Any]) -> Finding:
         frames,
         id="unbounded-size",
     )
+
+
+def _generators(method: Method, exported: ExportedProgram) -> Iterator[Finding]:
+    """Yields a finding for each call that draws random numbers with a generator of its own."""
+    for node in exported.graph.nodes:
+        if node.kwargs.get("generator") is not None:
+            at, frames = method.source.frames_of_text(node.meta.get("stack_trace") or "")
+            yield Finding(
+                at or method.at,
+                f"{method.name}() gives a torch.Generator to {node.target}",
+                "a program has no generators. All its random numbers come from the generator of the runtime.",
+                "leave `generator` out, and seed the runtime (docs/runner.md, random numbers); for numbers that are"
+                " always the same, draw them in __init__() and keep them in a buffer.",
+                frames,
+                id="unsupported-value",
+            )
 
 
 def _unsupported_control_flow(method: Method, operator: str, text: str) -> Finding:

@@ -28,6 +28,13 @@ _OPEN_SIZES = re.compile(
     r"Constraints violated|dynamic_shapes|specialized value|Dim with inconsistent min|Expected op to be '=='", re.I
 )
 
+# The likely cause and the fix for layers whose weights are objects of PyTorch's own.
+PACKED_LAYERS = (
+    "torch.ao.quantization, as by quantize_dynamic(), has quantized layers of the module. torch.export does not take"
+    " their packed weights.",
+    'export the module in floats, with quantize = "xnnpack_int8" of the rule or a get_quantizer(); or quantize it with'
+    " quantize_() of torchao (export/README.md).",
+)
 # For messages of torch.export: the likely cause and the fix.
 _HINTS = (
     (
@@ -38,6 +45,11 @@ _HINTS = (
         " dim_size, size, num_nodes or batch_size in torch_geometric. In code of your own, write n = x.item() for"
         " int(x), and torch._check(n <= BOUND) if n is a size. For places, index with a tensor: x[start +"
         " torch.arange(n)].",
+    ),
+    (
+        re.compile(r"expression zuf\d+ \(unhinted"),
+        "Python's `float()`, or a function of `math`, takes a value of a tensor. The export does not know the value.",
+        "compute with tensors, as in x / y.max() and torch.sqrt(y.sum()); or write x.item() for float(x).",
     ),
     (
         _OF_VALUES,
@@ -58,6 +70,7 @@ _HINTS = (
         "forward() computes gradients, as by torch.autograd.grad or torch.func.",
         "compute gradients by a formula.",
     ),
+    (re.compile(r"PackedParams|__obj_flatten__"), *PACKED_LAYERS),
     (
         re.compile(r"`\.data` of .* gets"),
         "an assignment to `.data` of a tensor changes its dtype or its sizes. A program plans the memory of a tensor once.",

@@ -37,14 +37,22 @@ def finding(where: Location | str, what: str, operator: str, details: tuple[str,
         details: more lines to show.
     """
     namespace, _, name = operator.partition("::")
+    fix = (
+        f'register one in Python, @torch.library.register_fake("{operator}") on a function that takes the operator\'s'
+        " arguments and returns an empty result, e.g. torch.empty_like(x); or one in C++,"
+        f' TORCH_LIBRARY_IMPL({namespace}, Meta, m) {{ m.impl("{name}", ...); }}.'
+    )
+    if namespace == "aten":
+        fix = (
+            "call other functions of PyTorch, which has no such kernel for this one of its own. In place of nested"
+            " tensors, take padded tensors and a mask."
+        )
     return Finding(
         where,
         f"{what} needs a fake kernel of {operator}, which has none",
         "torch.compile and torch.export run an operator on tensors without data to know the shapes of its results, and"
         " only kernels for real data are registered.",
-        f'register one in Python, @torch.library.register_fake("{operator}") on a function that takes the operator\'s'
-        " arguments and returns an empty result, e.g. torch.empty_like(x); or one in C++,"
-        f' TORCH_LIBRARY_IMPL({namespace}, Meta, m) {{ m.impl("{name}", ...); }}.',
+        fix,
         details,
         id="no-fake-kernel",
     )

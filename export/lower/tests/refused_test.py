@@ -70,6 +70,44 @@ class ErrorTest(ErrorCase):
         )
         self.assert_raised(source, 6, "computes gradients", "by a formula")
 
+    def test_floats_of_values(self) -> None:
+        for call in ("float(x.max())", "math.sqrt(x.sum())"):
+            source = "import math\n" + model_file(f"def forward(self, x): return x * {call}", "(torch.ones(2),)")
+            self.assert_raised(source, 5, "Python's `float()`", "x.item()")
+
+    def test_generators(self) -> None:
+        for made, generator in (
+            ("", "torch.Generator().manual_seed(3)"),
+            ("self.generator = torch.Generator()", "self.generator"),
+        ):
+            source = model_file(
+                f"""
+                def __init__(self):
+                    super().__init__()
+                    {made or "pass"}
+                def forward(self, x):
+                    return x + torch.rand(2, generator={generator})
+                """,
+                "(torch.ones(2),)",
+            )
+            self.assert_raised(source, 8, "gives a torch.Generator to aten.rand.generator", "leave `generator` out")
+
+    def test_flex_attention(self) -> None:
+        source = model_file(
+            "def forward(self, x): return flex_attention(x, x, x)",
+            "(torch.ones(1, 1, 16, 16),)",
+            before="from torch.nn.attention.flex_attention import flex_attention",
+        )
+        self.assert_raised(source, 5, "calls flex_attention", "scaled_dot_product_attention")
+
+    def test_layers_that_torch_ao_quantized(self) -> None:
+        source = model_file(
+            "layer = torch.ao.quantization.quantize_dynamic(torch.nn.Sequential(torch.nn.Linear(4, 3)))\n"
+            "def forward(self, x): return self.layer(x)",
+            "(torch.ones(2, 4),)",
+        )
+        self.assert_raised(source, 6, "as by quantize_dynamic()", "quantize_() of torchao")
+
     def test_data_of_other_sizes(self) -> None:
         source = model_file(
             """
@@ -227,6 +265,13 @@ class ErrorTest(ErrorCase):
             'TORCH_LIBRARY_IMPL(no_fake, Meta, m) { m.impl("twice", ...); }',
             "#no-fake-kernel",
         )
+
+    def test_nested_tensors(self) -> None:
+        source = model_file(
+            "def forward(self, x): return torch.nested.nested_tensor([x, x[:2]]).to_padded_tensor(0)",
+            "(torch.ones(3, 2),)",
+        )
+        self.assert_raised(source, 4, "aten::_nested_tensor_from_tensor_list", "padded tensors and a mask")
 
     def test_branch_that_returns_a_view(self) -> None:
         source = model_file(
