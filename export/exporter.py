@@ -15,7 +15,7 @@ from export.emulator.eager import EagerValues
 from export.graph_passes import passes
 from export.lower import lowering, patched, program
 from export.lower.program import Options, Program
-from export.patches import patch
+from export.patches import compiled_parts, patch
 from export.process import phases
 from export.user import model_file, samples
 
@@ -83,10 +83,11 @@ def export(
         config = lowering.edge_compile_config(loaded)
         planning_pass = lowering.memory_planning_pass(loaded, alloc_graph_input=alloc_graph_input)
     # Samples are recorded before the export, which may change the module.
-    with phases.phase("samples"):
+    with phases.phase("samples"), compiled_parts.eager():
         recorded = samples.record_all(loaded.methods)
     with (
         patch.noted() as unknown,
+        compiled_parts.eager(),
         torch.no_grad(),  # PyTorch refuses to record the gradients of copies of complex parameters.
         patched.lowering(),
         eager.followed() if with_eager_values else contextlib.nullcontext(),

@@ -67,13 +67,15 @@ _HINTS = (
     ),
     (
         re.compile(r"fake tensor in the exported program constant|functorch tensor|doesn't have storage"),
-        "forward() computes gradients, as by torch.autograd.grad or torch.func.",
-        "compute gradients by a formula.",
+        "forward() computes gradients, as by torch.autograd.grad or torch.func; or, in a package of AOTInductor, uses"
+        " `.data` of a tensor.",
+        "compute gradients by a formula; write x.detach() for x.data.",
     ),
     (re.compile(r"PackedParams|__obj_flatten__"), *PACKED_LAYERS),
     (
         re.compile(r"`\.data` of .* gets"),
-        "an assignment to `.data` of a tensor changes its dtype or its sizes. A program plans the memory of a tensor once.",
+        "an assignment to `.data` of a tensor changes its dtype or its sizes. A program plans the memory of a tensor"
+        " once.",
         "make the tensor as large as it becomes, and write to a part of it, as by self.weight[:n].copy_(...).",
     ),
     (

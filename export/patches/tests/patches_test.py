@@ -95,7 +95,7 @@ class PatchesTest(absltest.TestCase):
                 self.assertEqual(found, ["What", "Why", "Effect", "Report"])
         rows = re.findall(r"^\| `(\w+)` \| (.*) \| (yes|no) \|$", (_ROOM / "README.md").read_text(), re.MULTILINE)
         patched = {
-            name: (sorted({source.partition(".")[0] for source in one.known}), "yes" if one.is_needed else "no")
+            name: (sorted({re.split("[.:]", source)[0] for source in one.known}), "yes" if one.is_needed else "no")
             for name, one in _PATCHES.items()
         }
         self.assertEqual({name: (sorted(re.findall(r"`(\w+)`", of)[:1]), needed) for name, of, needed in rows}, patched)
