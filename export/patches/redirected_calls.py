@@ -55,10 +55,11 @@ def redirect(func: Any, args: Sequence[Any], kwargs: dict[str, Any]) -> Callable
         return functools.partial(torch.Tensor.detach, args[0])
     if func == _DATA.__set__:
         return functools.partial(_assign, *args)
-    if func is torch.tensor and args and isinstance(args[0], list | tuple) and kwargs.keys() <= {"dtype", "device"}:
-        if any(isinstance(one, torch.Tensor) for one in pytree.tree_leaves(args[0])):
-            return functools.partial(_stack, *args, **kwargs)
-    return None
+    if func is not torch.tensor or not args or not isinstance(args[0], list | tuple):
+        return None
+    has_tensors = any(isinstance(one, torch.Tensor) for one in pytree.tree_leaves(args[0]))
+    is_traced = has_tensors and kwargs.keys() <= {"dtype", "device"}
+    return functools.partial(_stack, *args, **kwargs) if is_traced else None
 
 
 def _assign(tensor: torch.Tensor, value: torch.Tensor) -> None:
