@@ -110,7 +110,7 @@ def _conditions(program: ExportedProgram) -> Sequence[_Expression]:
     """Returns the conditions on sizes that held for the example inputs, and on which the trace depends."""
     values = (node.meta.get("val") for node in program.graph.find_nodes(op="placeholder"))
     sizes = (size for value in values if isinstance(value, torch.Tensor) for size in value.shape)
-    size = next((one for one in sizes if isinstance(one, torch.SymInt)), None)
+    size: Any = next((one for one in sizes if isinstance(one, torch.SymInt)), None)
     return [] if size is None else list(dict.fromkeys(guard.expr for guard in size.node.shape_env.guards))
 
 

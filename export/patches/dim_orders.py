@@ -18,6 +18,7 @@ dtype fails with `Failed to map a given dim_order`.
 from __future__ import annotations
 
 import contextlib
+from collections.abc import Iterator
 
 import torch
 from executorch.exir.passes import dim_order_ops_registry
@@ -34,9 +35,11 @@ PATCH = Patch(
 _FORMATS = {(0, 2, 3, 1): torch.channels_last, (0, 2, 3, 4, 1): torch.channels_last_3d}
 
 
-def known() -> contextlib.AbstractContextManager[None]:
-    """Gives each dim order a memory format during the block."""
-    return PATCH.applied(dim_order_ops_registry, get_memory_format=_memory_format)
+@contextlib.contextmanager
+def known() -> Iterator[None]:
+    """Gives each dim order a memory format during the block, or during the calls of the decorated function."""
+    with PATCH.applied(dim_order_ops_registry, get_memory_format=_memory_format):
+        yield
 
 
 def _memory_format(dim_order: list[int] | None) -> torch.memory_format:

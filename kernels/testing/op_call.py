@@ -66,8 +66,8 @@ class OutBuffer:
     def __init__(self, expected: torch.Tensor, dim_order: Sequence[int] | None, static: bool) -> None:
         self.sizes = list(expected.shape) if static else [size + 1 for size in expected.shape]
         self.dtype = expected.dtype
-        has_order = dim_order is not None and len(dim_order) == expected.dim()
-        self.dim_order = list(dim_order) if has_order else list(range(expected.dim()))
+        given = list(dim_order or ())
+        self.dim_order = given if len(given) == expected.dim() else list(range(expected.dim()))
         self.dynamism = _STATIC if static else _DYNAMIC_BOUND
         self._nbytes = math.prod(self.sizes) * expected.element_size()
         self._memory = torch.full((self._nbytes + 2 * _GUARD,), _GUARD_BYTE, dtype=torch.uint8)

@@ -188,7 +188,7 @@ def _views(after: Node, results: Mapping[Node, torch.Tensor]) -> dict[Node, torc
         if node in results or not any(one in views for one in node.all_input_nodes):
             continue
         if node.target is operator.getitem:
-            views[node] = views[node.args[0]][node.args[1]]  # type: ignore[index]
+            views[node] = views[node.args[0]][node.args[1]]
             continue
         if not isinstance(node.target, torch._ops.OpOverload):
             if node.op == "call_function":

@@ -9,6 +9,7 @@ import os
 import textwrap
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 import torch
 from absl.testing import absltest
@@ -517,17 +518,17 @@ class PassesTest(_Files):
                     count += by * times
                     return x * count + self.offset
 
-                self.step, self.also, self.double = step, step, lambda x: x * 2
+                self.step, self.also, self.twice = step, step, lambda x: x * 2
                 self.offset = torch.nn.Buffer(torch.zeros(1))
 
-        part = Part()
-        copy = attributes.copied(part)
+        part: Any = Part()
+        copy: Any = attributes.copied(part)
         copy.offset.fill_(5)
         self.assertEqual(copy.step(torch.ones(1)).item(), 7)
         # The copies share what is no part of the module.
         self.assertEqual(part.step(torch.ones(1)).item(), 4)
         self.assertIs(copy.step, copy.also)
-        self.assertIs(copy.double, part.double)
+        self.assertIs(copy.twice, part.twice)
         self.assertEqual(copy.step.__qualname__, part.step.__qualname__)
 
     def test_objects_that_copies_share(self) -> None:
