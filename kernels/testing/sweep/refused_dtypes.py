@@ -130,6 +130,7 @@ UNSIGNED = (
     "aten::hardtanh.out",
     "aten::le.Scalar_out",
     "aten::le.Tensor_out",
+    "aten::linear.out",
     "aten::logit.out",
     "aten::lt.Scalar_out",
     "aten::lt.Tensor_out",
