@@ -166,6 +166,22 @@ MODELS = {
         "DistilBERT, 96 of 128 tokens",
         model = "//tools/bench/peers:distilbert.py",
     ),
+    "mobilenet_v3": _model(
+        "MobileNetV3-Large, 224",
+        model = "//tools/bench/peers:mobilenet_v3.py",
+    ),
+    "video": _model(
+        "R(2+1)D-18, 8 frames of 112",
+        model = "//tools/bench/peers:video.py",
+    ),
+    "dlrm": _model(
+        "DLRM, 26 tables, batch of 128",
+        model = "//tools/bench/peers:dlrm.py",
+    ),
+    "mamba": _model(
+        "Mamba, 4x384, 64 tokens",
+        model = "//tools/bench/peers:mamba.py",
+    ),
     "mobilenet_v2_int8": _model(
         "MobileNetV2 1.0, 224, int8",
         # With random weights, each layer amplifies the quantization noise of 8 bits.

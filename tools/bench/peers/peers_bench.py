@@ -201,6 +201,23 @@ class Bench:
         return [column for column in self.columns if column not in left_out and re.search(_COLUMNS.value, column)]
 
 
+def _files_of(bench: Bench, name: str, prepared: Path) -> list[Path]:
+    """Returns the files that the columns of a row read: runners, programs, samples, the peers' files and libraries."""
+    own = re.compile(rf"({'|'.join(bench.columns)})_{name}|{name}(_(plain|default|xnnpack|aoti))?\.(pte|ptd|pt2)")
+    files = [file for file in bench.folder.iterdir() if own.fullmatch(file.name)]
+    specs = [PathFinder.find_spec(package) for package in ("torch", "onnxruntime", "openvino")]
+    packages = [Path(spec.origin).parent for spec in specs if spec and spec.origin]
+    return [*files, *prepared.iterdir(), *(file for package in packages for file in package.rglob("*.so*"))]
+
+
+def _read(files: Sequence[Path]) -> None:
+    """Reads files, so that their pages are in memory. Otherwise, the first column of a row waits for the disk."""
+    for path in files:
+        with path.open("rb") as file:
+            while file.read(1 << 24):
+                pass
+
+
 def measure(bench: Bench, name: str, seconds: float, turn: float) -> dict[str, Cell]:
     """Measures a row.
 
@@ -211,6 +228,7 @@ def measure(bench: Bench, name: str, seconds: float, turn: float) -> dict[str, C
         turn: the seconds of a turn.
     """
     prepared = bench.prepared(name)
+    _read(_files_of(bench, name, prepared))
     end = time.monotonic() + seconds
     row: dict[str, Cell] = {}
     taking_part: dict[tuple[str, int], Contestant] = {}
@@ -333,10 +351,10 @@ def section(bench: Bench, found: Results, peak: tables.Peak | None) -> tuple[str
         " threads and its processors from its start. A time is the median of the turns, and the time"
         " of a turn is the median of its runs. Copies of inputs before a run and of outputs after a run are not timed."
         f" If an inference takes more than {_SLOW:g} seconds, one inference is timed. *Load and first inference* is"
-        " measured in a new process, from the start of its main function, with Python's imports; `torch.compile` has a"
-        " full cache. *Peak memory* is the peak up to the same point; for C++ runners, up to the end of the process."
-        " *Code* is the loaded bytes of the runner and its libraries, without the libraries of the system and of"
-        " Python.",
+        " measured in a new process, from the start of its main function, with Python's imports. All files have been"
+        " read before; `torch.compile` has a full cache. *Peak memory* is the peak up to the same point; for C++"
+        " runners, up to the end of the process. *Code* is the loaded bytes of the runner and its libraries, without"
+        " the libraries of the system and of Python.",
         "For int8, ours and XNNPACK use the recipe `xnnpack_int8`, `torch.compile` uses torchao's quantizer for x86,"
         " and ONNX Runtime and OpenVINO use ONNX Runtime's static quantization. PyTorch eager runs the model in"
         " float32. With 4-bit weights, ours and XNNPACK quantize activations to 8 bits, as torchao does; llama.cpp has"
