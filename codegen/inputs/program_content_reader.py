@@ -5,12 +5,13 @@ program_reader.py reads what a selection needs, which is a small part of the pro
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import struct
+from collections.abc import Iterator, Mapping, Sequence
 
 from codegen.inputs import flatbuffer, program_fields, program_reader
 from codegen.inputs.program_reader import HEADER, HEADER_MAGIC, HEADER_OFFSET, Budget
 from codegen.model import kernel_keys
-from codegen.model.execution_plan import Content, ExecutionPlan, Instruction, List, Place, Tensor, Value
+from codegen.model.execution_plan import Content, ExecutionPlan, InputDim, Instruction, List, Place, Tensor, Value
 
 _FIELDS = program_fields.FIELDS
 _KINDS = {number: kind for kind, number in program_fields.VALUES.items()}
@@ -25,6 +26,8 @@ _ITEMS = {"BoolList": "?", "DoubleList": "d", "IntList": "q", "OptionalTensorLis
 # The dynamism of a tensor whose sizes do not change, and the location of a constant in the program.
 _STATIC = 0
 _IN_PROGRAM = 0
+# The key of the sizes of a method's inputs starts with this text. `export/lower/size_record.py` describes the data.
+_INPUT_SIZES = "rules_executorch.input_sizes/"
 
 
 def read(path: str, name: str) -> Content:
@@ -72,7 +75,19 @@ class _Reader:
         initial: dict[int, memoryview] = {}
         for table in self._tables(program, "Program.MutableDataSegments"):
             initial.update(self._parts(table, segments))
-        return Content(plans, constants, initial)
+        return Content(plans, constants, initial, dict(self._input_sizes(program, segments)))
+
+    def _input_sizes(
+        self, program: int, segments: Sequence[tuple[int, int]]
+    ) -> Iterator[tuple[str, tuple[tuple[InputDim, ...], ...]]]:
+        """Yields the dimensions of each input, by method."""
+        for table in self._tables(program, "Program.NamedData"):
+            key = self._text(table, "NamedData.Key")
+            if key.startswith(_INPUT_SIZES):
+                begin, size = segments[self._number(table, "NamedData.SegmentIndex", "I")]
+                data = self._bytes(self._segments_offset + begin, size)
+                numbers = iter(struct.unpack(f"<{size // 4}i", data[: size // 4 * 4]))
+                yield key.removeprefix(_INPUT_SIZES), tuple(_dims(numbers) for _ in range(_next(numbers)))
 
     def _parts(self, table: int, segments: list[tuple[int, int]]) -> Mapping[int, memoryview]:
         """Returns the parts of a segment by their numbers."""
@@ -217,3 +232,15 @@ def _check_indices(plan: ExecutionPlan) -> None:
                 raise ValueError(f"a jump to instruction {target} of {len(plan.instructions)}")
         for index in indices:
             check(index)
+
+
+def _dims(numbers: Iterator[int]) -> tuple[InputDim, ...]:
+    """Returns the dimensions of an input, and reads their numbers."""
+    return tuple(InputDim(*(_next(numbers) for _ in InputDim._fields)) for _ in range(_next(numbers)))
+
+
+def _next(numbers: Iterator[int]) -> int:
+    number = next(numbers, None)
+    if number is None:
+        raise ValueError("the sizes of inputs are cut off")
+    return number

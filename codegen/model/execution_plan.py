@@ -136,6 +136,16 @@ class ExecutionPlan:
     backends: tuple[str, ...]
 
 
+class InputDim(NamedTuple):
+    """A dimension of an input. `export/lower/size_record.py` describes the attributes."""
+
+    least: int
+    most: int
+    symbol: int
+    factor: int
+    offset: int
+
+
 @dataclass(frozen=True, slots=True)
 class Content:
     """The content of a program.
@@ -144,8 +154,10 @@ class Content:
         plans: the methods.
         constants: the constants by their numbers.
         initial: the initial contents of tensors with a place, by their numbers.
+        input_sizes: by method, the dimensions of each input. Methods without dynamic shapes are left out.
     """
 
     plans: tuple[ExecutionPlan, ...]
     constants: Mapping[int, memoryview]
     initial: Mapping[int, memoryview]
+    input_sizes: Mapping[str, tuple[tuple[InputDim, ...], ...]]

@@ -167,7 +167,7 @@ def _symbols(
             if getattr(one, "is_Symbol", False):
                 bounds = program.range_constraints[one]
                 least, most = int(bounds.lower), int(bounds.upper)
-                # Nothing checks the lower bound when a program runs.
+                # ExecuTorch's Module does not check the lower bound when a program runs.
                 smallest = (asked_sizes.least(asked[dim]) or 1) if dim in asked else least
                 symbols[one] = _Size(known, smallest, least, most)
     return symbols

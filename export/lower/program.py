@@ -37,6 +37,7 @@ from export.lower import (
     mutable_operators,
     qualcomm,
     repeated_work,
+    size_record,
     weights,
     whole_numbers,
 )
@@ -283,6 +284,8 @@ class _Attempts:
             recurrent.check_steps(program)
         edge = self._to_edge([operator for one in graph_passes for operator in one.preserved])
         programs = {method.name: edge.exported_program(method.name) for method in self.methods}
+        for method in self.methods:
+            size_record.add(edge, method, programs[method.name])
         originals = {name: Original(program) for name, program in programs.items()}
         if self.options.eager is not None:
             for name, program in programs.items():

@@ -23,13 +23,16 @@
 namespace rules_executorch {
 namespace {
 
+using executorch::aten::ArrayRef;
 using executorch::aten::ScalarType;
+using executorch::aten::SizesType;
 using executorch::extension::FlatTensorDataMap;
 using executorch::extension::TensorPtr;
 using executorch::extension::merged_data_map::MergedDataMap;
 using executorch::runtime::Error;
 using executorch::runtime::EValue;
 using executorch::runtime::EventTracer;
+using executorch::runtime::FreeableBuffer;
 using executorch::runtime::HierarchicalAllocator;
 using executorch::runtime::Method;
 using executorch::runtime::MethodMeta;
@@ -291,6 +294,25 @@ Signature Program::GetSignature(const std::string& method) {
   return signature;
 }
 
+InputSizes Program::ReadInputSizes(const std::string& method) const {
+  const std::string key = InputSizesKey(method);
+  const Result<const NamedDataMap*> map = program_->get_named_data_map();
+  const uint32_t count = map.ok() ? (*map)->get_num_keys().get() : 0;
+  // get_data() would log an error for a key that does not exist.
+  for (uint32_t i = 0; i < count; ++i) {
+    if (key != (*map)->get_key(i).get()) {
+      continue;
+    }
+    const Result<FreeableBuffer> data = (*map)->get_data(key.c_str());
+    const std::optional<InputSizes> sizes = data.ok() ? InputSizes::Read(data->data(), data->size()) : std::nullopt;
+    if (!sizes) {
+      Refuse(path_, "method " + method + ": the sizes of its inputs are damaged");
+    }
+    return *sizes;
+  }
+  return {};
+}
+
 void Program::TakePlannedMemory(const std::string& method) {
   const Result<MethodMeta> meta = program_->method_meta(method.c_str());
   std::vector<size_t> sizes;
@@ -344,9 +366,15 @@ void Program::LoadMethod(const std::string& method) {
          "the program is damaged, or needs more memory than there is.", "see the log below; export the model again.");
   }
   method_.emplace(std::move(*loaded));
+  input_sizes_ = ReadInputSizes(method);
 }
 
 std::string Program::SetInput(const Port& port, const EValue& value, size_t index) {
+  const auto sizes = port.is_tensor() ? value.toTensor().sizes() : ArrayRef<SizesType>();
+  std::string mismatch = input_sizes_.Check(index, sizes);
+  if (!mismatch.empty()) {
+    return mismatch;
+  }
   if (method_->set_input(value, index) == Error::Ok) {
     return "";
   }

@@ -19,6 +19,7 @@
 #include <vector>
 
 #include "runtime/runner/file.h"
+#include "runtime/runner/input_sizes.h"
 #include "runtime/runner/lines.h"
 #include "runtime/runner/memory.h"
 #include "runtime/runner/model.h"
@@ -103,6 +104,8 @@ class Program : public Model {
   ProgramMemory Memory() const;
 
  private:
+  InputSizes ReadInputSizes(const std::string& method) const;
+
   void TakePlannedMemory(const std::string& method);
 
   std::string path_;
@@ -121,6 +124,7 @@ class Program : public Model {
   CountingAllocator scratch_memory_;
   std::optional<executorch::runtime::MemoryManager> memory_manager_;
   std::optional<executorch::runtime::Method> method_;  // the loaded one
+  InputSizes input_sizes_;                             // of the loaded method
 };
 
 }  // namespace rules_executorch

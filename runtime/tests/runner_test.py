@@ -54,6 +54,16 @@ def get_dynamic_shapes(): return ({0: torch.export.Dim("n", max=8)},)
 def get_sample_inputs(): return [(torch.full((n, 3), float(n)),) for n in (1, 8)]
 """
 
+_SIZES = """
+import torch
+class Twice(torch.nn.Module):
+    def forward(self, x, y): return x + x, y + y
+def get_model(): return Twice(), (torch.ones(3, 4), torch.ones(6, 4))
+def get_dynamic_shapes():
+    n = torch.export.Dim("n", min=2, max=5)
+    return ({0: n}, {0: 2 * n})
+"""
+
 _DTYPES = """
 import torch
 DTYPES = [torch.float, torch.double, torch.half, torch.bfloat16, torch.int8, torch.uint8, torch.int16, torch.int32,
@@ -128,6 +138,7 @@ _MODELS = {
     "add": _ADD,
     "wide": _WIDE,
     "dynamic": _DYNAMIC,
+    "sizes": _SIZES,
     "dtypes": _DTYPES,
     "state": _STATE,
     "scalars": _SCALARS,
@@ -264,6 +275,36 @@ class ResultsTest(RunnerTest):
         self.assertEqual(first, again)
         self.assertNotEqual(first, other)
         self.assertTrue(all(0 <= float(v) < 2 for v in first.partition(": ")[2].split()), first)
+
+    def test_sizes_that_the_model_was_not_exported_for(self) -> None:
+        has = "has the size {} in dimension {}, and "
+        for shapes, expected in (
+            (
+                ("1x4", "2x4"),
+                "input 0 (float32 [1, 4]) " + has.format(1, 0) + "the model was exported for sizes from 2 to 5",
+            ),
+            (("3x3", "6x4"), "input 0 (float32 [3, 3]) " + has.format(3, 1) + "the model was exported for the size 4"),
+            (
+                ("3x4", "5x4"),
+                "input 1 (float32 [5, 4]) " + has.format(5, 0) + "the model was exported for sizes of 2 * n",
+            ),
+            (
+                ("3x4", "8x4"),
+                has.format(8, 0) + "the model needs 6 there, since input 0 has the size 3 in dimension 0",
+            ),
+        ):
+            self.fail_with(["--program=sizes.pte", *(f"--input={shape}:ones" for shape in shapes)], expected)
+        self.succeed("--program=sizes.pte", "--input=2x4:ones", "--input=4x4:ones")
+        self.succeed("--program=sizes.pte")
+
+    def test_damaged_sizes(self) -> None:
+        content = (_FOLDER / "sizes.pte").read_bytes()
+        # Two inputs, of which the first has two dimensions, the first from 2 to 5.
+        sizes = struct.pack("<5i", 2, 2, 2, 5, 0)
+        self.assertEqual(content.count(sizes), 1)
+        for wrong in ((3, 2, 2, 5, 0), (2, 99, 2, 5, 0), (2, 2, 6, 5, 0), (2, 2, 2, 5, 1 << 30), (-1, 2, 2, 5, 0)):
+            (_FOLDER / "wrong.pte").write_bytes(content.replace(sizes, struct.pack("<5i", *wrong)))
+            self.fail_with(["--program=wrong.pte"], "wrong.pte is not", "the sizes of its inputs are damaged")
 
     def test_inputs_that_are_no_tensors(self) -> None:
         inputs = [f"--input={spec}" for spec in ("1,2", "3", "0.5", "true", "none")]
