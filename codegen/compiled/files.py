@@ -9,7 +9,7 @@ from typing import NamedTuple
 from codegen.artifacts import origins
 from codegen.artifacts.origins import Origins
 from codegen.artifacts.registered_operators import Library
-from codegen.compiled import c_interface, constants, interface, shared_state
+from codegen.compiled import c_interface, constants, input_sizes, interface, shared_state
 from codegen.compiled.calls import Calls
 from codegen.compiled.constants import Constants
 from codegen.compiled.method import Method
@@ -299,6 +299,7 @@ class Program:
             definitions=members.definitions,
             variables="".join(tensors + numbers),
             context="  CallContext context(scratch_, scratch_bytes_, scratch_used_);\n" if calls.has_context else "",
+            checks=input_sizes.of_call(method),
             statements=calls.statements,
             results=members.results,
         )

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import NamedTuple
 
+from codegen.compiled import input_sizes
 from codegen.compiled.method import CONSTANTS, Method
 from codegen.model.execution_plan import List, Place, Tensor
 
@@ -128,6 +129,7 @@ def _input(method: Method, name: str, index: int) -> Port:
             Function(
                 STATUS,
                 f"resize_{name}",
+                f"{input_sizes.of_input(method, index)}"
                 f"  return status_of(resize(dynamic_[{method.dynamic[index]}], sizes), -1);\n",
                 parameter=f"const int32_t (&sizes)[{rank}]",
                 c_parameter=f"const int32_t sizes[{rank}]",

@@ -14,12 +14,13 @@
 #include "tests/compiled/lenet_small.h"
 #include "tests/compiled/lenet_with_scratch.h"
 #include "tests/compiled/methods.h"
+#include "tests/compiled/paired_sizes.h"
 #include "tests/compiled/shapes.h"
 #include "tests/compiled/state.h"
 
 namespace {
 
-constexpr uint32_t kNotSupported = 0x10, kInvalidArgument = 0x12, kMemoryAllocationFailed = 0x21;
+constexpr uint32_t kInvalidArgument = 0x12, kMemoryAllocationFailed = 0x21;
 
 alignas(64) uint8_t scratch[1 << 20];
 
@@ -32,13 +33,31 @@ TEST(Application, Sizes) {
   shapes::Forward method(memory, scratch, sizeof(scratch));
   // The bound of the export is 33.
   EXPECT_TRUE(method.resize_input0({2, 33, 8}).ok());
-  EXPECT_EQ(method.resize_input0({2, 34, 8}).error, kNotSupported);
+  EXPECT_EQ(method.resize_input0({2, 34, 8}).error, kInvalidArgument);
+  // The model needs 2 and 8, and the export asks for 2 elements at least.
+  EXPECT_EQ(method.resize_input0({1, 33, 8}).error, kInvalidArgument);
+  EXPECT_EQ(method.resize_input0({2, 33, 7}).error, kInvalidArgument);
+  EXPECT_EQ(method.resize_input0({2, 1, 8}).error, kInvalidArgument);
   EXPECT_EQ(method.resize_input0({2, -1, 8}).error, kInvalidArgument);
   ASSERT_TRUE(method.resize_input0({2, 3, 8}).ok());
   std::memset(method.input0(), 0, 2 * 3 * 8 * sizeof(float));
   ASSERT_TRUE(method.run().ok());
   EXPECT_EQ(method.output0_sizes()[1], 6);
   EXPECT_EQ(method.output2(), 3);
+}
+
+TEST(Application, SizesOfTwoInputs) {
+  static paired_sizes::Forward::Memory memory;
+  paired_sizes::Forward method(memory, scratch, sizeof(scratch));
+  ASSERT_TRUE(method.resize_input0({3, 4}).ok());
+  // The model has an even number of rows there, and six beside three.
+  EXPECT_EQ(method.resize_input1({5, 4}).error, kInvalidArgument);
+  ASSERT_TRUE(method.resize_input1({8, 4}).ok());
+  EXPECT_EQ(method.run().error, kInvalidArgument);
+  ASSERT_TRUE(method.resize_input1({6, 4}).ok());
+  std::memset(method.input0(), 0, 3 * 4 * sizeof(float));
+  std::memset(method.input1(), 0, 6 * 4 * sizeof(float));
+  EXPECT_TRUE(method.run().ok());
 }
 
 TEST(Application, ScratchMemory) {
