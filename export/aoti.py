@@ -13,7 +13,7 @@ from typing import Any
 import torch
 from torch._inductor.package.package import package_aoti
 
-from diagnostics.errors import Finding, InputError
+from diagnostics.errors import InputError
 from export.lower.tracing import trace
 from export.user import model_file, samples
 from export.user.inputs import Inputs
@@ -98,16 +98,14 @@ def package(
 def _only(methods: Sequence[Method], entry_point: str) -> Method:
     if len(methods) == 1 and methods[0].name == "forward":
         return methods[0]
-    raise InputError(
-        Finding(
-            methods[0].at,
-            f"expected one method, forward; {entry_point}() gives the methods"
-            f" {', '.join(method.name for method in methods)}",
-            "the model file was written for an ExecuTorch program of several methods.",
-            "write a function that returns (module, example inputs) for each method, and a torch_aoti_package for each"
-            " function, with `entry_point`.",
-            id="several-methods",
-        )
+    raise InputError.of(
+        methods[0].at,
+        f"expected one method, forward; {entry_point}() gives the methods"
+        f" {', '.join(method.name for method in methods)}",
+        "the model file was written for an ExecuTorch program of several methods.",
+        "write a function that returns (module, example inputs) for each method, and a torch_aoti_package for each"
+        " function, with `entry_point`.",
+        id="several-methods",
     )
 
 
@@ -207,17 +205,15 @@ def _in_python(operator: str) -> str:
 
 def _python_only(method: Method, operator: str, place: str) -> InputError:
     namespace, _, name = operator.partition("::")
-    return InputError(
-        Finding(
-            method.at,
-            f"{method.name}() calls {operator}, which exists in Python only",
-            "torch.library registers the operator in Python; a package of AOTInductor runs without Python.",
-            f'write its kernel in C++, TORCH_LIBRARY_FRAGMENT({namespace}, m) {{ m.def("{name}(...) -> ..."); }} and'
-            f" TORCH_LIBRARY_IMPL({namespace}, CPU, m), in a library for PyTorch that both the package and the binary"
-            " have in `deps`.",
-            (f"registered at {_relative(place)}",),
-            id="python-only-operator",
-        )
+    return InputError.of(
+        method.at,
+        f"{method.name}() calls {operator}, which exists in Python only",
+        "torch.library registers the operator in Python; a package of AOTInductor runs without Python.",
+        f'write its kernel in C++, TORCH_LIBRARY_FRAGMENT({namespace}, m) {{ m.def("{name}(...) -> ..."); }} and'
+        f" TORCH_LIBRARY_IMPL({namespace}, CPU, m), in a library for PyTorch that both the package and the binary"
+        " have in `deps`.",
+        (f"registered at {_relative(place)}",),
+        id="python-only-operator",
     )
 
 

@@ -67,14 +67,12 @@ def _schema(operator: str) -> FunctionSchema:
     names = dispatcher._dispatch_get_all_op_names()
     if str(name) not in names:
         near = nearest_operators(str(name), names)
-        raise InputError(
-            Finding(
-                _LABEL.value,
-                f"attribute torch_ops: no library registers the operator {operator}{did_you_mean(near)}",
-                "a typo, or no module of `deps` registers the operator at import",
-                "add the library that registers the operator to `deps`; for a torch_op_library, its py_library",
-                id="unknown-torch-operator",
-            )
+        raise InputError.of(
+            _LABEL.value,
+            f"attribute torch_ops: no library registers the operator {operator}{did_you_mean(near)}",
+            "a typo, or no module of `deps` registers the operator at import",
+            "add the library that registers the operator to `deps`; for a torch_op_library, its py_library",
+            id="unknown-torch-operator",
         )
     text = str(dispatcher._get_schema(qualified, name.overload))
     return schemas.parse(text, lambda offset: Location(text))
@@ -90,15 +88,13 @@ def _dispatcher() -> Any:
         try:
             importlib.import_module(module)
         except Exception as error:
-            raise InputError(
-                Finding(
-                    _LABEL.value,
-                    f"importing {module} raised {type(error).__name__}: {error}",
-                    "the module has a mistake, or its `deps` lack a library that the module imports",
-                    f"correct the module, and check that `import {module}` works in Python",
-                    tuple(_frames(error)),
-                    id="user-code-raised",
-                )
+            raise InputError.of(
+                _LABEL.value,
+                f"importing {module} raised {type(error).__name__}: {error}",
+                "the module has a mistake, or its `deps` lack a library that the module imports",
+                f"correct the module, and check that `import {module}` works in Python",
+                tuple(_frames(error)),
+                id="user-code-raised",
             ) from error
     return torch._C
 

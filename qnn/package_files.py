@@ -6,7 +6,7 @@ import os
 import sys
 from collections.abc import Sequence
 
-from diagnostics.errors import Finding, InputError
+from diagnostics.errors import InputError
 from diagnostics.suggest import did_you_mean, nearest
 from qnn.opdef import reader
 from qnn.opdef.model import OpDef, Package
@@ -29,14 +29,12 @@ def read(paths: Sequence[str], backend: str, label: str) -> tuple[Package, tuple
     op_defs = tuple(op_def for op_def in package.op_defs if backend in package.backends(op_def))
     if not op_defs:
         backends = sorted({each for op_def in package.op_defs for each in package.backends(op_def)})
-        raise InputError(
-            Finding(
-                label,
-                f"{package.name} has no op for {backend}, only for {', '.join(backends)}",
-                "the XML was written for another backend",
-                f"choose another backend, or add <SupportedBackend>{backend}</SupportedBackend> to ops",
-                id="no-op-for-backend",
-            )
+        raise InputError.of(
+            label,
+            f"{package.name} has no op for {backend}, only for {', '.join(backends)}",
+            "the XML was written for another backend",
+            f"choose another backend, or add <SupportedBackend>{backend}</SupportedBackend> to ops",
+            id="no-op-for-backend",
         )
     return package, op_defs
 
@@ -50,15 +48,13 @@ def op(package: Package, name: str, label: str, attribute: str) -> OpDef:
     if op_def := package.op_def(name):
         return op_def
     names = [op_def.name for op_def in package.op_defs]
-    raise InputError(
-        Finding(
-            label,
-            f"attribute {attribute} names the op '{name}', which {package.name} does not have"
-            f"{did_you_mean(nearest(name, names))}",
-            "a typo, or the op was renamed in the XML",
-            f"use one of {', '.join(names)}",
-            id="unknown-op",
-        )
+    raise InputError.of(
+        label,
+        f"attribute {attribute} names the op '{name}', which {package.name} does not have"
+        f"{did_you_mean(nearest(name, names))}",
+        "a typo, or the op was renamed in the XML",
+        f"use one of {', '.join(names)}",
+        id="unknown-op",
     )
 
 
@@ -70,14 +66,12 @@ def check_sources(op_defs: Sequence[OpDef], with_source: Sequence[str], label: s
     """
     without = [op_def.name for op_def in op_defs if op_def.name not in with_source]
     if with_source and without:
-        raise InputError(
-            Finding(
-                label,
-                f"attribute op_srcs has no source for {', '.join(without)}",
-                "an op was added to the XML, but not to op_srcs. A library without the op's code would not load",
-                f"run {label}.skeleton, which writes the source, and add the source to op_srcs",
-                id="op-without-source",
-            )
+        raise InputError.of(
+            label,
+            f"attribute op_srcs has no source for {', '.join(without)}",
+            "an op was added to the XML, but not to op_srcs. A library without the op's code would not load",
+            f"run {label}.skeleton, which writes the source, and add the source to op_srcs",
+            id="op-without-source",
         )
 
 

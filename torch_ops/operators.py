@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import torch
 
-from diagnostics.errors import Finding, InputError, Location
+from diagnostics.errors import InputError, Location
 from diagnostics.suggest import did_you_mean, nearest_operators
 
 _SHOWN = 10
@@ -26,14 +26,12 @@ def find(name: str, where: Location) -> torch._ops.OpOverload:
     elif len(overloads) == 1:
         found = overloads[0]
     elif overloads:
-        raise InputError(
-            Finding(
-                where,
-                f"{name} is {len(overloads)} operators: {', '.join(sorted(overloads))}",
-                "the operator is overloaded, and each overload is tested by itself.",
-                f'name the one to test: op = "{min(overloads)}".',
-                id="unknown-torch-operator",
-            )
+        raise InputError.of(
+            where,
+            f"{name} is {len(overloads)} operators: {', '.join(sorted(overloads))}",
+            "the operator is overloaded, and each overload is tested by itself.",
+            f'name the one to test: op = "{min(overloads)}".',
+            id="unknown-torch-operator",
         )
     else:
         raise _unknown(name, registered, where)
@@ -49,14 +47,12 @@ def _unknown(name: str, registered: list[str], where: Location) -> InputError:
     more = f", and {len(beside) - _SHOWN} more" if len(beside) > _SHOWN else ""
     details = f"registered in {namespace}: " + (", ".join(beside[:_SHOWN]) + more if beside else "nothing")
     near = nearest_operators(name, [other for other in registered if not other.startswith("aten::")] or registered)
-    return InputError(
-        Finding(
-            where,
-            f"no operator {name} is registered{did_you_mean(near)}",
-            "a typo, or no module that the sample file imports loads the library with the operator.",
-            "name the library that defines it in `deps` (of a torch_op_library its companion py_library), and import"
-            " its module in the sample file.",
-            (details,),
-            id="unknown-torch-operator",
-        )
+    return InputError.of(
+        where,
+        f"no operator {name} is registered{did_you_mean(near)}",
+        "a typo, or no module that the sample file imports loads the library with the operator.",
+        "name the library that defines it in `deps` (of a torch_op_library its companion py_library), and import"
+        " its module in the sample file.",
+        (details,),
+        id="unknown-torch-operator",
     )

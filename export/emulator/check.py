@@ -362,16 +362,14 @@ class _Check:
         except Exception:  # Some modules run once only. Errors of many types say so.
             return
         if difference:
-            raise InputError(
-                Finding(
-                    method.at,
-                    f"{method.name}() gives other results in another run with the same inputs and buffers:"
-                    f" {runs[-1].name(place)} differs: {difference}",
-                    f"{method.name}() keeps state in a global, a class or a closure, or draws random numbers"
-                    " without PyTorch. torch.export compiles in what these are at the export.",
-                    "keep state in buffers of the module (register_buffer), and draw random numbers with PyTorch.",
-                    id="state-outside-buffers",
-                )
+            raise InputError.of(
+                method.at,
+                f"{method.name}() gives other results in another run with the same inputs and buffers:"
+                f" {runs[-1].name(place)} differs: {difference}",
+                f"{method.name}() keeps state in a global, a class or a closure, or draws random numbers"
+                " without PyTorch. torch.export compiles in what these are at the export.",
+                "keep state in buffers of the module (register_buffer), and draw random numbers with PyTorch.",
+                id="state-outside-buffers",
             )
 
     def _is_as_exact(self, runs: Sequence[_Run], place: _Place, expected: torch.Tensor, actual: torch.Tensor) -> bool:

@@ -102,7 +102,7 @@ def _unknown(name: str, known: Sequence[str]) -> InputError:
             f"give some of {', '.join(known)}; -NAME removes a pass; an empty list selects no pass."
             " For passes of your own, define get_edge_passes() in the model file."
         )
-    return InputError(Finding(_ATTRIBUTE, found, cause, fix, id="unknown-graph-pass"))
+    return InputError.of(_ATTRIBUTE, found, cause, fix, id="unknown-graph-pass")
 
 
 def _contradiction(names: Sequence[str], given: Sequence[str], left_out: Sequence[str]) -> InputError:
@@ -112,7 +112,7 @@ def _contradiction(names: Sequence[str], given: Sequence[str], left_out: Sequenc
         found = f"{json.dumps(names)} has {', '.join(both)} and removes {', '.join(both)}"
         fix = "delete one of the two names."
     cause = "a name after - removes a pass from the passes of the other names."
-    return InputError(Finding(_ATTRIBUTE, found, cause, fix, id="contradictory-graph-passes"))
+    return InputError.of(_ATTRIBUTE, found, cause, fix, id="contradictory-graph-passes")
 
 
 def emit(

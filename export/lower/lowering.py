@@ -15,7 +15,7 @@ from executorch.exir.pass_manager import PassType
 from executorch.exir.passes import MemoryPlanningPass
 from torch.export import ExportedProgram
 
-from diagnostics.errors import Finding, InputError, Location
+from diagnostics.errors import InputError, Location
 from export.lower import recipes
 from export.user.inputs import Inputs
 from export.user.model_file import Method, ModelFile
@@ -113,14 +113,12 @@ def memory_planning_pass(model: ModelFile, *, alloc_graph_input: bool) -> Memory
     """
     name = "get_memory_planning_pass"
     if not alloc_graph_input and model.file.function(name):
-        raise InputError(
-            Finding(
-                model.location(name),
-                "the model file has get_memory_planning_pass(), and the rule alloc_graph_input = False",
-                "the option was added to a rule whose model file has a pass of its own, or the other way round.",
-                "leave out one of the two: MemoryPlanningPass also has the option.",
-                id="lowering-given-twice",
-            )
+        raise InputError.of(
+            model.location(name),
+            "the model file has get_memory_planning_pass(), and the rule alloc_graph_input = False",
+            "the option was added to a rule whose model file has a pass of its own, or the other way round.",
+            "leave out one of the two: MemoryPlanningPass also has the option.",
+            id="lowering-given-twice",
         )
     planning_pass = _object(model, name, MemoryPlanningPass, "an executorch.exir.passes.MemoryPlanningPass")
     if planning_pass is None:
@@ -189,12 +187,10 @@ def _quantization(
 
 
 def _given_twice(model: ModelFile, function: str, attribute: str) -> InputError:
-    return InputError(
-        Finding(
-            model.location(function),
-            f"the model file has {function}(), and the rule {attribute}",
-            "a recipe was added to a rule whose model file lowers the model itself, or the other way round.",
-            f"leave out one of the two: {function}() can also return the result of the recipe.",
-            id="lowering-given-twice",
-        )
+    return InputError.of(
+        model.location(function),
+        f"the model file has {function}(), and the rule {attribute}",
+        "a recipe was added to a rule whose model file lowers the model itself, or the other way round.",
+        f"leave out one of the two: {function}() can also return the result of the recipe.",
+        id="lowering-given-twice",
     )

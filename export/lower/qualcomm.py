@@ -14,7 +14,7 @@ import torch
 from executorch.exir import EdgeProgramManager
 from executorch.exir.pass_manager import PassType
 
-from diagnostics.errors import Finding, InputError
+from diagnostics.errors import InputError
 from export.lower.lowering import Lowering
 from export.user.messages import condense, text_of
 from export.user.model_file import Method
@@ -64,14 +64,12 @@ def without_sdk(method: Method, specs: Mapping[str, list[Any]], error: BaseExcep
     """Returns the error about missing libraries of the SDK, if these caused a failure of the lowering; else None."""
     if not specs or os.environ.get("QNN_SDK_ROOT") or "QNN" not in text_of(error):
         return None
-    return InputError(
-        Finding(
-            method.at,
-            f"the model is lowered to Qualcomm's backend, and there is no SDK: {condense(text_of(error))}",
-            "the rule has neither `qnn_sdk = True` nor `qnn_op_packages`, or QNN_SDK_ROOT names no SDK here.",
-            "set `qnn_sdk = True`, and QNN_SDK_ROOT to your copy of the SDK, which these rules do not download.",
-            id="no-qnn-sdk",
-        )
+    return InputError.of(
+        method.at,
+        f"the model is lowered to Qualcomm's backend, and there is no SDK: {condense(text_of(error))}",
+        "the rule has neither `qnn_sdk = True` nor `qnn_op_packages`, or QNN_SDK_ROOT names no SDK here.",
+        "set `qnn_sdk = True`, and QNN_SDK_ROOT to your copy of the SDK, which these rules do not download.",
+        id="no-qnn-sdk",
     )
 
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from executorch.exir.backend.partitioner import Partitioner
 
-from diagnostics.errors import Finding, InputError
+from diagnostics.errors import InputError
 from diagnostics.suggest import did_you_mean, nearest
 
 if TYPE_CHECKING:
@@ -58,25 +58,21 @@ def _make(recipes: Mapping[str, Callable[[], _Made]], name: str, attribute: str,
             return recipes[name]()
         except ImportError as error:
             raise _cannot_import(name, attribute, error) from error
-    raise InputError(
-        Finding(
-            f"attribute {attribute}",
-            f"there is no recipe {name}{did_you_mean(nearest(name, recipes))}",
-            "a typo, or a backend without a recipe.",
-            f"give one of {', '.join(recipes)}; or define {function} in the model file.",
-            id="unknown-recipe",
-        )
+    raise InputError.of(
+        f"attribute {attribute}",
+        f"there is no recipe {name}{did_you_mean(nearest(name, recipes))}",
+        "a typo, or a backend without a recipe.",
+        f"give one of {', '.join(recipes)}; or define {function} in the model file.",
+        id="unknown-recipe",
     )
 
 
 def _cannot_import(name: str, attribute: str, error: ImportError) -> InputError:
     package = (error.name or "torchao").partition(".")[0]
-    return InputError(
-        Finding(
-            f"attribute {attribute}",
-            f"the recipe {name} cannot import {package}: {error}",
-            f"the lock of executorch.python(requirements = ...) does not have {package}.",
-            f"add {package} to the lock; the default lock has all packages of the recipes.",
-            id="recipe-cannot-import",
-        )
+    return InputError.of(
+        f"attribute {attribute}",
+        f"the recipe {name} cannot import {package}: {error}",
+        f"the lock of executorch.python(requirements = ...) does not have {package}.",
+        f"add {package} to the lock; the default lock has all packages of the recipes.",
+        id="recipe-cannot-import",
     )

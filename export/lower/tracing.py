@@ -14,7 +14,7 @@ from torch.distributions import Distribution
 from torch.fx import traceback as fx_traceback
 
 from diagnostics import derived_operator
-from diagnostics.errors import Finding, InputError
+from diagnostics.errors import InputError
 from export.memory import shared_buffers
 from export.patches import known_values
 from export.user import fake_kernel
@@ -125,14 +125,12 @@ def _export(method: Method) -> torch.export.ExportedProgram:
         raise _refused(method, error) from error
     written = _written_constants(exported)
     if written:
-        raise InputError(
-            Finding(
-                method.at,
-                f"{method.name}() writes to tensors that are no buffers of the module: {', '.join(written)}",
-                "the module keeps state in a plain attribute, a list, or a global.",
-                "make a buffer of each tensor: self.register_buffer(name, tensor).",
-                id="state-outside-buffers",
-            )
+        raise InputError.of(
+            method.at,
+            f"{method.name}() writes to tensors that are no buffers of the module: {', '.join(written)}",
+            "the module keeps state in a plain attribute, a list, or a global.",
+            "make a buffer of each tensor: self.register_buffer(name, tensor).",
+            id="state-outside-buffers",
         )
     return exported
 
@@ -270,13 +268,11 @@ def _written_constants(exported: torch.export.ExportedProgram) -> list[str]:
 def _check_outputs(method: Method, exported: torch.export.ExportedProgram, samples: Sequence[Sample]) -> None:
     for index, sample in enumerate(samples):
         if sample.output_spec != exported.call_spec.out_spec:
-            raise InputError(
-                Finding(
-                    method.at,
-                    f"{method.name}() returns {len(sample.outputs)} values on sample {index}, nested as"
-                    f" {sample.output_spec}, but the exported program {exported.call_spec.out_spec}",
-                    "the structure of the result depends on the inputs or on the state of the module.",
-                    "return the same structure from every call.",
-                    id="varying-outputs",
-                )
+            raise InputError.of(
+                method.at,
+                f"{method.name}() returns {len(sample.outputs)} values on sample {index}, nested as"
+                f" {sample.output_spec}, but the exported program {exported.call_spec.out_spec}",
+                "the structure of the result depends on the inputs or on the state of the module.",
+                "return the same structure from every call.",
+                id="varying-outputs",
             )

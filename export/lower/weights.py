@@ -21,7 +21,7 @@ from executorch.exir.tensor import get_scalar_type
 from executorch.exir.tensor_layout import TensorLayout
 from executorch.extension.flat_tensor.serialize.serialize import FlatTensorHeader, FlatTensorSerializer
 
-from diagnostics.errors import Finding, InputError
+from diagnostics.errors import InputError
 
 # Smaller constants stay in the program. Their place and their key in the file would need as many bytes.
 _LEAST_BYTES = 1024
@@ -85,14 +85,12 @@ def _keys(file: Path) -> Iterable[str]:
                 raise ValueError("it is cut off")
             return [*FlatTensorSerializer().deserialize(head).named_data]
         except (NotImplementedError, OverflowError, RuntimeError, ValueError, SubprocessError) as error:
-            raise InputError(
-                Finding(
-                    id="damaged-program",
-                    where=str(file),
-                    found=f"the base is no file of constants ({error})",
-                    cause="a copy of the file was broken off, or another file was given",
-                    fix="give a .weights.ptd file",
-                )
+            raise InputError.of(
+                id="damaged-program",
+                where=str(file),
+                found=f"the base is no file of constants ({error})",
+                cause="a copy of the file was broken off, or another file was given",
+                fix="give a .weights.ptd file",
             ) from error
 
 

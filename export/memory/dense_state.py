@@ -13,7 +13,7 @@ from torch.export.graph_signature import InputKind, InputSpec
 from torch.fx import Node
 from torch.utils import _pytree as pytree
 
-from diagnostics.errors import Finding, InputError
+from diagnostics.errors import InputError
 from export.graph_passes import graphs
 from export.user.dense_tensors import CHANNELS_LAST, contiguous, dense, dim_order
 from export.user.model_file import Method
@@ -29,16 +29,14 @@ def check(method: Method, exported: ExportedProgram) -> None:
         value = node.meta.get("val")
         if isinstance(value, torch.Tensor) and value.layout != torch.strided:
             at, frames = method.source.frames_of_text(node.meta.get("stack_trace") or "")
-            raise InputError(
-                Finding(
-                    at or method.at,
-                    f"{method.name}() has {node.name}, a tensor of the layout {value.layout}",
-                    "a program has strided tensors only.",
-                    "keep the indices and the values as buffers, and multiply with functions on strided tensors, such"
-                    " as y.index_add(0, rows, values.unsqueeze(1) * x[columns]).",
-                    frames,
-                    id="unsupported-value",
-                )
+            raise InputError.of(
+                at or method.at,
+                f"{method.name}() has {node.name}, a tensor of the layout {value.layout}",
+                "a program has strided tensors only.",
+                "keep the indices and the values as buffers, and multiply with functions on strided tensors, such"
+                " as y.index_add(0, rows, values.unsqueeze(1) * x[columns]).",
+                frames,
+                id="unsupported-value",
             )
 
 

@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping
 from executorch.exir import ExecutorchProgramManager
 from torch.export import ExportedProgram
 
-from diagnostics.errors import Finding, InputError
+from diagnostics.errors import InputError
 from export.graph_passes import graphs
 from export.report import origins
 from export.user.model_file import Method
@@ -30,14 +30,12 @@ def check(method: Method) -> None:
         import executorch.devtools.etrecord  # noqa: F401
     except ImportError as error:
         package = (error.name or "pandas").partition(".")[0]
-        raise InputError(
-            Finding(
-                method.at,
-                f"ExecuTorch cannot write an ETRecord: {error}",
-                f"executorch.devtools imports {package}, which neither the lock nor `deps` has.",
-                f"add {package} to the lock of executorch.python(requirements = ...), or to the program's `deps`.",
-                id="etrecord-cannot-import",
-            )
+        raise InputError.of(
+            method.at,
+            f"ExecuTorch cannot write an ETRecord: {error}",
+            f"executorch.devtools imports {package}, which neither the lock nor `deps` has.",
+            f"add {package} to the lock of executorch.python(requirements = ...), or to the program's `deps`.",
+            id="etrecord-cannot-import",
         ) from error
 
 

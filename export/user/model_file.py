@@ -13,7 +13,7 @@ from typing import Any
 import torch
 from torch.nn.parameter import is_lazy
 
-from diagnostics.errors import Finding, InputError, Location
+from diagnostics.errors import InputError, Location
 from export.user import inputs, user_file
 from export.user.inputs import Inputs
 from export.user.source import Source
@@ -150,7 +150,7 @@ def _eager(source: Source, at: Location, name: str, what: str, value: Any) -> Me
     module: torch.nn.Module = value[0]
     if fault := _fault(module):
         found, cause, fix = fault
-        raise InputError(Finding(at, f"the module of {what} {found}", cause, fix, id="wrong-return-value"))
+        raise InputError.of(at, f"the module of {what} {found}", cause, fix, id="wrong-return-value")
     example = inputs.read(source, at, f"example inputs of {what}", value[1])
     return Method(name, module.eval(), None, example, None, (), source, at)
 

@@ -117,17 +117,15 @@ def check_others(method: Method, attribute: Attribute, value: Any, others: Seque
             continue
         place = attributes.place(method.module, attribute)
         at, details = method.source.frames_of_text(place.frame) if place else (None, ())
-        raise InputError(
-            Finding(
-                at or method.at,
-                f"{method.name}() changes the attribute {attribute.name} ({attribute}), which {other.name}() reads",
-                "the methods have one module, and keep state in a plain attribute. torch.export compiles in the value"
-                f" that the attribute has at the export, so that {other.name}() would not see what {method.name}()"
-                " assigns.",
-                f"return the value from {method.name}(), and take it as an input of {other.name}().",
-                details or ((str(place),) if place else ()),
-                id="methods-share-state",
-            )
+        raise InputError.of(
+            at or method.at,
+            f"{method.name}() changes the attribute {attribute.name} ({attribute}), which {other.name}() reads",
+            "the methods have one module, and keep state in a plain attribute. torch.export compiles in the value"
+            f" that the attribute has at the export, so that {other.name}() would not see what {method.name}()"
+            " assigns.",
+            f"return the value from {method.name}(), and take it as an input of {other.name}().",
+            details or ((str(place),) if place else ()),
+            id="methods-share-state",
         )
 
 

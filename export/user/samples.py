@@ -22,7 +22,7 @@ from executorch.exir.tensor_layout import TensorLayout
 from executorch.extension.flat_tensor.serialize.serialize import FlatTensorSerializer
 from torch.utils import _pytree as pytree
 
-from diagnostics.errors import Finding, InputError
+from diagnostics.errors import InputError
 from export.user import attributes, plain_state
 from export.user.attributes import Attribute
 from export.user.dense_tensors import dense, dim_order
@@ -241,14 +241,12 @@ def tensor(value: Value) -> torch.Tensor:
 
 
 def _unsupported(method: Method, found: str, fix: str = _FIX) -> InputError:
-    return InputError(
-        Finding(
-            method.at,
-            found,
-            "a program takes and gives dense CPU tensors (no complex ones, and no uint64), bool, int, float and None.",
-            fix,
-            id="unsupported-value",
-        )
+    return InputError.of(
+        method.at,
+        found,
+        "a program takes and gives dense CPU tensors (no complex ones, and no uint64), bool, int, float and None.",
+        fix,
+        id="unsupported-value",
     )
 
 

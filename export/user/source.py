@@ -12,7 +12,7 @@ from typing import Any
 import torch
 
 from diagnostics import derived_operator
-from diagnostics.errors import Finding, InputError, Location
+from diagnostics.errors import InputError, Location
 from diagnostics.suggest import did_you_mean, nearest_operators
 from export.user.frames import Code
 from export.user.messages import first_lines, text_of
@@ -90,41 +90,35 @@ class Source(Code):
                 f" @executorch_python//:{package}, for which executorch.python(requirements = ...) takes a lock."
             )
         message = message or first_lines(text)
-        return InputError(
-            Finding(
-                at,
-                f"{what} raised {type(error).__name__}" + (f": {message}" if message else ""),
-                cause or f"the {self.kind} file's own code is at fault, or something that it needs is not there.",
-                fix or f"check that `python {self.path}` and calls of its functions work without Bazel.",
-                details,
-                id="user-code-raised",
-            )
+        return InputError.of(
+            at,
+            f"{what} raised {type(error).__name__}" + (f": {message}" if message else ""),
+            cause or f"the {self.kind} file's own code is at fault, or something that it needs is not there.",
+            fix or f"check that `python {self.path}` and calls of its functions work without Bazel.",
+            details,
+            id="user-code-raised",
         )
 
     def _unknown_operator(self, what: str, name: str, at: Location, details: tuple[str, ...]) -> InputError:
         near = nearest_operators(name, torch._C._dispatch_get_all_op_names())
-        return InputError(
-            Finding(
-                at,
-                f"{what} calls {name}, an operator that is not registered{did_you_mean(near)}",
-                f"a typo, or no module that the {self.kind} file imports loads the library with the operator.",
-                "import the module that registers the operator, and add its library to `deps` of the"
-                f" {self.rule} (for a torch_op_library, the companion py_library).",
-                details,
-                id="unknown-torch-operator",
-            )
+        return InputError.of(
+            at,
+            f"{what} calls {name}, an operator that is not registered{did_you_mean(near)}",
+            f"a typo, or no module that the {self.kind} file imports loads the library with the operator.",
+            "import the module that registers the operator, and add its library to `deps` of the"
+            f" {self.rule} (for a torch_op_library, the companion py_library).",
+            details,
+            id="unknown-torch-operator",
         )
 
     def nonsense(self, at: Location, what: str, found: Any, expected: str) -> InputError:
         """Returns the error for a function whose result does not match the contract of the file."""
-        return InputError(
-            Finding(
-                at,
-                f"{what} is {found if isinstance(found, str) else describe(found)}; expected {expected}",
-                f"the function does not follow the contract of a {self.kind} file.",
-                f"return {expected}.",
-                id="wrong-return-value",
-            )
+        return InputError.of(
+            at,
+            f"{what} is {found if isinstance(found, str) else describe(found)}; expected {expected}",
+            f"the function does not follow the contract of a {self.kind} file.",
+            f"return {expected}.",
+            id="wrong-return-value",
         )
 
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from types import ModuleType
 from typing import Any
 
-from diagnostics.errors import Finding, InputError, Location
+from diagnostics.errors import InputError, Location
 from diagnostics.suggest import did_you_mean, nearest
 from export.user.source import Source
 
@@ -45,14 +45,12 @@ class UserFile:
         own = self.content.__name__
         functions = [n for n, v in vars(self.content).items() if inspect.isfunction(v) and v.__module__ == own]
         found = f"functions found: {', '.join(functions)}" if functions else "the file defines no function"
-        raise InputError(
-            Finding(
-                self.source.location(),
-                f"no function {name}(); {found}{did_you_mean(nearest(name, functions))}",
-                f"the function has another name, or this is not the {self.source.kind} file.",
-                f"define `def {name}():` that returns {returns}, or name your function with `entry_point`.",
-                id="no-entry-point",
-            )
+        raise InputError.of(
+            self.source.location(),
+            f"no function {name}(); {found}{did_you_mean(nearest(name, functions))}",
+            f"the function has another name, or this is not the {self.source.kind} file.",
+            f"define `def {name}():` that returns {returns}, or name your function with `entry_point`.",
+            id="no-entry-point",
         )
 
 
@@ -66,14 +64,12 @@ def run(source: Source) -> UserFile:
     try:
         text = source.path.read_bytes()
     except OSError as error:
-        raise InputError(
-            Finding(
-                Location(path),
-                f"cannot read the {source.kind} file: {error.strerror}",
-                "the path is wrong, or is not a file.",
-                "give the Python file that has the entry point.",
-                id="unreadable-file",
-            )
+        raise InputError.of(
+            Location(path),
+            f"cannot read the {source.kind} file: {error.strerror}",
+            "the path is wrong, or is not a file.",
+            "give the Python file that has the entry point.",
+            id="unreadable-file",
         ) from error
     module = ModuleType(f"executorch_{source.kind}")
     module.__file__ = path

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from xml.parsers import expat
 
-from diagnostics.errors import Finding, InputError, Location
+from diagnostics.errors import InputError, Location
 
 # The largest op package of a vendor's own has a few hundred KiB.
 MAX_BYTES = 4 << 20
@@ -37,7 +37,7 @@ class _Open:
 
 
 def malformed(where: Location, found: str, cause: str, fix: str) -> InputError:
-    return InputError(Finding(where, found, cause, fix, id="malformed-xml"))
+    return InputError.of(where, found, cause, fix, id="malformed-xml")
 
 
 def read(path: str) -> Element:

@@ -9,7 +9,7 @@ from pathlib import Path
 from string import Template
 from typing import Any
 
-from diagnostics.errors import Finding, InputError
+from diagnostics.errors import InputError
 
 
 def write(
@@ -30,14 +30,12 @@ def write(
     sdks = [json.loads((folder / "sdk.json").read_text()) for folder in libraries]
     build_ids = sorted({sdk["sdk_build_id"] for sdk in sdks})
     if len(build_ids) > 1:
-        raise InputError(
-            Finding(
-                label,
-                f"expected libraries of one SDK; got libraries of {', '.join(build_ids)}",
-                "some of the libraries were built before the SDK changed. A library works with its own SDK only",
-                "build all libraries with one SDK",
-                id="several-sdks",
-            )
+        raise InputError.of(
+            label,
+            f"expected libraries of one SDK; got libraries of {', '.join(build_ids)}",
+            "some of the libraries were built before the SDK changed. A library works with its own SDK only",
+            "build all libraries with one SDK",
+            id="several-sdks",
         )
     output.mkdir(parents=True, exist_ok=True)
     for folder, sdk in zip(libraries, sdks, strict=True):

@@ -9,7 +9,7 @@ from pathlib import Path
 from string import Template
 
 from codegen.model.schema import OperatorName, parse_operator_name
-from diagnostics.errors import Finding, InputError
+from diagnostics.errors import InputError
 from qnn.opdef.model import Package
 
 
@@ -67,14 +67,12 @@ def operator_name(text: str, label: str) -> OperatorName:
     """
     name = parse_operator_name(text) if "::" in text else None
     if name is None:
-        raise InputError(
-            Finding(
-                label,
-                f"attribute torch_ops: expected full names of operators; got '{text}'",
-                "the namespace is missing, or the name is written as in Python",
-                'give namespace::name, or namespace::name.overload, e.g. "my_ops::mul3"',
-                id="bad-operator-name",
-            )
+        raise InputError.of(
+            label,
+            f"attribute torch_ops: expected full names of operators; got '{text}'",
+            "the namespace is missing, or the name is written as in Python",
+            'give namespace::name, or namespace::name.overload, e.g. "my_ops::mul3"',
+            id="bad-operator-name",
         )
     return name
 
@@ -97,14 +95,12 @@ def make(package: Package, backend: str, torch_ops: Mapping[str, str], device_di
         name = operator_name(text, label)
         operator = f"{name.namespace}.{name.name}.{name.overload or 'default'}"
         if operator in ops:
-            raise InputError(
-                Finding(
-                    label,
-                    f"attribute torch_ops has {text} for {ops[operator].type} and for {type_}",
-                    "an entry was copied without a new operator. ExecuTorch would always choose the first op",
-                    "name another operator for one of the two ops",
-                    id="op-of-two-ops",
-                )
+            raise InputError.of(
+                label,
+                f"attribute torch_ops has {text} for {ops[operator].type} and for {type_}",
+                "an entry was copied without a new operator. ExecuTorch would always choose the first op",
+                "name another operator for one of the two ops",
+                id="op-of-two-ops",
             )
         ops[operator] = Op(type_, operator)
     return Registration(
