@@ -26,6 +26,7 @@ from export.emulator.operators import UnknownOperatorError
 from export.graph_passes import graphs
 from export.graph_passes.graph_pass import TOUCHED
 from export.graph_passes.wrong_program import WrongProgramError
+from export.patches.condition_places import Condition
 from export.patches.recorded_emission import Emission
 from export.user import attributes, plain_state, samples
 from export.user.inputs import Inputs
@@ -147,6 +148,7 @@ class _Run:
         kind: `a sample`, or how the inputs are drawn.
         is_resized: whether the inputs have other sizes than the samples.
         least: the smallest possible size of a dimension of which the inputs have a smaller one; None if there is none.
+        excluded_by: a condition of the trace that does not hold for the inputs; None if there is none.
     """
 
     given: Inputs
@@ -156,6 +158,7 @@ class _Run:
     kind: str = _SAMPLE
     is_resized: bool = False
     least: int | None = None
+    excluded_by: Condition | None = None
 
     @classmethod
     def of_sample(cls, given: Inputs, sample: Sample) -> _Run:
@@ -242,6 +245,8 @@ class _Check:
                 if not run.is_resized:
                     raise
                 found = f"the program fails: {first_lines(text_of(error))}"
+                if run.excluded_by is not None:
+                    raise InputError(self._other_behavior(f"{found}, for {run.kind}", run)) from error
                 nodes: Sequence[Node] = ()
                 if isinstance(error, Fault):
                     found, nodes = error.found, error.step.nodes if error.step else ()
@@ -284,7 +289,7 @@ class _Check:
             except Exception:
                 continue
             module = copied
-            yield replace(run, is_resized=True, least=resized.least)
+            yield replace(run, is_resized=True, least=resized.least, excluded_by=resized.excluded_by)
 
     def _written(self) -> Sequence[int]:
         return graphs.written_inputs(self.executorch.exported_program(self.subject.method.name))
@@ -314,8 +319,8 @@ class _Check:
             self._warn(found, cause, "correct the pass, unless the difference is intended.")
             return
         self._check_repeats(runs, place)
-        if runs[-1].least is not None:
-            raise InputError(self._other_behavior(found, runs[-1].least))
+        if runs[-1].least is not None or runs[-1].excluded_by is not None:
+            raise InputError(self._other_behavior(found, runs[-1]))
         if self._is_as_exact(runs, place, expected, actual):
             return
         located = self._locate(loaded, [run.inputs for run in runs])
@@ -330,16 +335,24 @@ class _Check:
         nodes = located.nodes if located is not None else ()
         raise self._wrong(found + more, nodes, is_rounding=True, is_resized=runs[-1].is_resized)
 
-    def _other_behavior(self, found: str, least: int) -> Finding:
+    def _other_behavior(self, found: str, run: _Run) -> Finding:
         """Returns the finding for sizes that torch.export excludes."""
-        method = self.subject.method
+        method, condition = self.subject.method, run.excluded_by
+        at, details = method.source.frames_of_text(condition.stack_trace if condition else "")
+        where = f"where `{condition}` does not hold" if condition else f"for sizes below {run.least}"
+        fix = (
+            "ask for sizes for which this holds, such as by one torch.export.Dim for equal sizes, or"
+            ' 2 * torch.export.Dim("half", max=...) for even ones; or have the line do the same for all sizes.'
+        )
+        if run.least is not None and (condition is None or len(condition.names) == 1):
+            fix = f'ask for the sizes that are possible, such as torch.export.Dim("n", min={run.least}, max=...).'
         return Finding(
-            method.at,
-            f"{method.name}() does something else for sizes below {least}, for which get_dynamic_shapes() asks, too:"
-            f" {found}",
-            "a line of the model depends on the size, as `if x.shape[1] > 4:` does. The program has what the model does"
-            " for the example inputs, and does not check sizes when it runs.",
-            f'ask for the sizes that are possible, such as torch.export.Dim("n", min={least}, max=...).',
+            at or method.at,
+            f"{method.name}() does something else {where}, and get_dynamic_shapes() asks for such sizes, too: {found}",
+            f"{'this line' if at else 'a line of the model'} depends on the size, as `if x.shape[1] > 4:` does. The"
+            " program has what the model does for the example inputs, and does not check sizes when it runs.",
+            fix,
+            details,
             id="narrowed-size",
         )
 

@@ -12,6 +12,8 @@ from torch.export import ExportedProgram
 from torch.utils import _pytree as pytree
 
 from export.graph_passes import graphs
+from export.patches import condition_places
+from export.patches.condition_places import Condition
 from export.user import asked_sizes
 from export.user.inputs import Inputs
 from export.user.model_file import Method
@@ -44,10 +46,12 @@ class Resized:
     Attributes:
         inputs: the inputs.
         least: the smallest possible size of a dimension of which the inputs have a smaller one; None if there is none.
+        excluded_by: a condition of the trace that does not hold for the sizes; None if there is none.
     """
 
     inputs: Inputs
     least: int | None
+    excluded_by: Condition | None
 
 
 def of_other_sizes(method: Method, program: ExportedProgram, seed: int) -> Iterator[Resized]:
@@ -70,28 +74,31 @@ def of_other_sizes(method: Method, program: ExportedProgram, seed: int) -> Itera
         for choice in (_Size.smaller, _Size.larger, _Size.smallest, _Size.excluded)
     ]
     # After an excluded smaller size, the check may end.
-    excluded = itertools.islice(_excluded(program, symbols), _MOST_EXCLUDED)
+    conditions = condition_places.conditions(program)
+    excluded = itertools.islice(_excluded(conditions, symbols), _MOST_EXCLUDED)
     for sizes in itertools.chain(chosen[:-1], excluded, chosen[-1:]):
         if sizes not in seen:
             seen.append(sizes)
             least = next((size.least for symbol, size in symbols.items() if sizes[symbol] < size.least), None)
             resized = [_resized(leaf, shape, sizes, generator) for leaf, shape in zip(leaves, shapes, strict=True)]
-            yield Resized(Inputs(*pytree.tree_unflatten(resized, spec)), least)
+            excluded_by = next((one for one in conditions if one.excludes(sizes)), None)
+            yield Resized(Inputs(*pytree.tree_unflatten(resized, spec)), least, excluded_by)
 
 
-def _excluded(program: ExportedProgram, symbols: Mapping[_Expression, _Size]) -> Iterator[dict[_Expression, int]]:
+def _excluded(
+    conditions: Sequence[Condition], symbols: Mapping[_Expression, _Size]
+) -> Iterator[dict[_Expression, int]]:
     """Yields sizes for which a condition of the trace does not hold: for each condition, the next ones to the sample's.
 
     PyTorch refuses such sizes of torch.export.Dim, but not of Dim.AUTO. Nothing checks them when a program runs.
     """
     known = {symbol: size.known for symbol, size in symbols.items()}
-    for condition in _conditions(program):
-        if not condition.free_symbols <= symbols.keys():
+    for condition in conditions:
+        if not condition.expression.free_symbols <= symbols.keys():
             continue
-        for symbol in sorted(condition.free_symbols, key=str):
-            sizes = (known | {symbol: size} for size in _near(symbols[symbol], condition))
-            # SymPy's false is not Python's.
-            found = next((one for one in sizes if condition.subs(one) == False), None)  # noqa: E712
+        for symbol in sorted(condition.expression.free_symbols, key=str):
+            sizes = (known | {symbol: size} for size in _near(symbols[symbol], condition.expression))
+            found = next((one for one in sizes if condition.excludes(one)), None)
             if found is not None:
                 yield found
                 break
@@ -104,14 +111,6 @@ def _near(size: _Size, condition: _Expression) -> Iterator[int]:
     numbers = {int(one) for one in condition.atoms() if one.is_Integer}
     yield from sorted(number for number in numbers if size.least <= number <= size.most)
     yield from range(size.known - 1, max(size.known - _MOST_SIZES, size.least) - 1, -1)
-
-
-def _conditions(program: ExportedProgram) -> Sequence[_Expression]:
-    """Returns the conditions on sizes that held for the example inputs, and on which the trace depends."""
-    values = (node.meta.get("val") for node in program.graph.find_nodes(op="placeholder"))
-    sizes = (size for value in values if isinstance(value, torch.Tensor) for size in value.shape)
-    size: Any = next((one for one in sizes if isinstance(one, torch.SymInt)), None)
-    return [] if size is None else list(dict.fromkeys(guard.expr for guard in size.node.shape_env.guards))
 
 
 @dataclass(frozen=True)

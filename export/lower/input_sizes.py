@@ -14,6 +14,8 @@ from torch.utils._sympy.numbers import int_oo
 from diagnostics.errors import Finding, InputError
 from export.graph_passes import graphs
 from export.graph_passes.rewrites import recurrent
+from export.patches import condition_places
+from export.patches.condition_places import Condition
 from export.user import asked_sizes
 from export.user.model_file import Method
 
@@ -75,11 +77,15 @@ def narrowed(method: Method, exported: ExportedProgram) -> Iterator[Finding]:
     """Yields a warning for each size of an input that torch.export has made smaller than the user asks for."""
     if recurrent.has_layers(exported):
         return  # Without the graph pass `recurrent`, time steps are fixed. `recurrent.check_steps` says so.
-    for (name, value), asked in zip(graphs.user_inputs(exported), asked_sizes.of(method), strict=False):
+    conditions = condition_places.conditions(exported)
+    leaves = zip(graphs.user_inputs(exported), asked_sizes.of(method), asked_sizes.names(method), strict=False)
+    for (name, value), asked, path in leaves:
         for dim, size in enumerate(value.shape if isinstance(value, torch.Tensor) else ()):
             asked_most = asked_sizes.most_of_hint(asked.get(dim))
             if asked_most is not None and _bounds(size)[1] < asked_most:
-                yield _narrowed(method, f"the input {name} of {method.name}()", dim, size, asked_most)
+                of_size = f"{path}.shape[{dim}]"
+                by = next((one for one in conditions if _is_excluded(one, of_size, asked_most)), None)
+                yield _narrowed(method, f"the input {name} of {method.name}()", dim, size, asked_most=asked_most, by=by)
 
 
 def _bounds(size: int | torch.SymInt) -> tuple[int, int]:
@@ -89,25 +95,37 @@ def _bounds(size: int | torch.SymInt) -> tuple[int, int]:
     return bounds.lower, bounds.upper
 
 
-def _narrowed(method: Method, what: str, dim: int, size: int | torch.SymInt, asked_most: int) -> Finding:
+def _is_excluded(condition: Condition, name: str, size: int) -> bool:
+    """Returns whether a condition does not hold for a size of an input."""
+    return [*condition.names.values()] == [name] and condition.excludes(dict.fromkeys(condition.names, size))
+
+
+def _narrowed(
+    method: Method, what: str, dim: int, size: int | torch.SymInt, *, asked_most: int, by: Condition | None
+) -> Finding:
     least, most = _bounds(size)
     has = f"the fixed size {most}" if least == most else f"sizes up to {most} only"
+    at, details = method.source.frames_of_text(by.stack_trace if by else "")
     cause = (
-        "a line of the model needs such a size, as `if x.shape[1] > 4:`, math.sqrt(x.shape[1]) and max_pool1d() do, or"
-        " the weights need the size. torch.export then narrows sizes of Dim.AUTO and Dim.DYNAMIC without a word."
+        f"{'this line' if at else 'a line of the model'} needs such a size, as `if x.shape[1] > 4:` and"
+        f" math.sqrt(x.shape[1]) do{'' if at else ', or the weights need the size'}. torch.export then narrows sizes of"
+        " Dim.AUTO and Dim.DYNAMIC without a word."
     )
-    fix = (
-        f'give torch.export.Dim("n", max={asked_most}) in place of the hint: torch.export then says what narrows the'
-        " size. Change this line, or ask for the sizes that are possible."
-    )
+    fix = "change this line, as by x.shape[1] ** 0.5 for math.sqrt(x.shape[1]); or ask for the sizes that are possible."
+    if at is None:
+        fix = (
+            f'give torch.export.Dim("n", max={asked_most}) in place of the hint: torch.export then says what narrows'
+            " the size. Change this line, or ask for the sizes that are possible."
+        )
     if most in _FIXED_SIZES:
         cause = f"the example input has the size {most}, and torch.export fixes such sizes of Dim.AUTO."
         fix = "give an example input with a size of 2 or more in get_model()."
     return Finding(
-        method.at,
+        at or method.at,
         f"{what} has {has} in dimension {dim}, and get_dynamic_shapes() asks for sizes up to {asked_most}",
         cause,
         fix,
+        details,
         id="narrowed-size",
         severity="warning",
     )

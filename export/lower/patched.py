@@ -9,6 +9,7 @@ from export.lower import repeated_work
 from export.patches import (
     bounded_unique,
     buffer_assignments,
+    condition_places,
     converting_copies,
     dim_orders,
     gradient_regions,
@@ -29,6 +30,7 @@ def lowering() -> Iterator[None]:
         unknown_strides.compared(),
         bounded_unique.bounded(),
         buffer_assignments.copied(),
+        condition_places.noted(),
         converting_copies.kept(),
         dim_orders.known(),
         gradient_regions.dissolved(),

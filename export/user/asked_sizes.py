@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 import torch
+from torch.utils import _pytree as pytree
 
 from export.user.model_file import Method
 
@@ -21,11 +22,21 @@ def of(method: Method) -> Sequence[Mapping[int, Asked]]:
     function does not read: `torch.export` takes objects of classes, too.
     """
     found: dict[int, Mapping[int, Asked]] = {}
-    example, asked = method.example, method.dynamic_shapes
+    asked = method.dynamic_shapes
     if asked is not None and method.exported is None:
-        bound = inspect.signature(method.module.forward).bind(*example.args, **example.kwargs).arguments
+        bound = _arguments(method)
         _collect(bound if isinstance(asked, Mapping) else list(bound.values()), asked, found)
-    return [found.get(id(leaf), {}) for leaf in example.flatten()[0]]
+    return [found.get(id(leaf), {}) for leaf in method.example.flatten()[0]]
+
+
+def names(method: Method) -> Sequence[str]:
+    """Returns Python expressions of the flattened inputs, such as `x` and `more['a'][1]`, in their order."""
+    found = {}
+    if method.exported is None:
+        for name, value in _arguments(method).items():
+            for path, leaf in pytree.tree_leaves_with_path(value):
+                found[id(leaf)] = name + pytree.keystr(path)
+    return [found.get(id(leaf), "") for leaf in method.example.flatten()[0]]
 
 
 def least(asked: Asked) -> int | None:
@@ -39,6 +50,12 @@ def most_of_hint(asked: Asked) -> int | None:
     is_hint = hasattr(asked, "type") and not isinstance(asked, type)
     bound = getattr(asked, "max", None)
     return bound if is_hint and isinstance(bound, int) else None
+
+
+def _arguments(method: Method) -> dict[str, Any]:
+    """Returns the example inputs by the names of the parameters of forward()."""
+    example = method.example
+    return inspect.signature(method.module.forward).bind(*example.args, **example.kwargs).arguments
 
 
 def _collect(value: Any, asked: Any, found: dict[int, Mapping[int, Asked]]) -> None:

@@ -611,15 +611,18 @@ class ErrorTest(ErrorCase):
             self.assert_error(source, "wrong-return-value model.py:5:1")
 
     def test_narrowed_sizes(self) -> None:
-        for body, size in (
-            ("x / math.sqrt(x.shape[0])", 3),
-            ("x.sum() if x.shape[0] < 5 else x", 3),
-            ("x * 2", 1),
+        for body, size, line in (
+            ("x / math.sqrt(x.shape[0])", 3, 5),
+            ("x.sum() if x.shape[0] < 5 else x", 3, 5),
+            ("x.diagonal(x.shape[0] - 2)", 3, 5),
+            ("x * 2", 1, 6),
+            ("x + torch.ones(3, 1)", 3, 5),
         ):
             source = "import math\n" + model_file(f"def forward(self, x): return {body}", f"(torch.ones({size}, 2),)")
             source += "\ndef get_dynamic_shapes(): return {'x': {0: torch.export.Dim.AUTO(max=9)}}\n"
+            linecache.clearcache()
             self.model.write_text(source)
-            self.assert_findings(export(self.model).warnings, "narrowed-size model.py:6:1")
+            self.assert_findings(export(self.model).warnings, f"narrowed-size model.py:{line}:1")
 
     def test_narrowed_sizes_of_nested_inputs(self) -> None:
         source = model_file(
@@ -630,8 +633,9 @@ class ErrorTest(ErrorCase):
         source += (
             f"\ndef get_dynamic_shapes(): return {{'x': None, 'more': {{'a': [{hint}, None]}}, 'y': ({hint}[0],)}}\n"
         )
+        linecache.clearcache()
         self.model.write_text(source)
-        self.assert_findings(export(self.model).warnings, *2 * ["narrowed-size model.py:5:1"])
+        self.assert_findings(export(self.model).warnings, "narrowed-size model.py:5:1", "narrowed-size model.py:4:1")
 
     def test_size_without_bound(self) -> None:
         for call in ("torch.bincount(x)", "torch.ones(x.max().item())"):

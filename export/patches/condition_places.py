@@ -1,0 +1,105 @@
+"""Patch: a trace knows the lines behind the conditions on sizes that it assumes.
+
+**What**: wraps `_get_stack_summary` of `torch.fx.experimental.symbolic_shapes.ShapeEnv`, which says where a condition
+comes from.
+
+**Why**: `if x.shape[0] % 2 == 0:`, or a function that takes numbers only, makes a trace assume a condition. PyTorch
+keeps the innermost frame, which is one of its own for most functions, and not the line of the model.
+
+**Effect**: without the patch, messages about sizes do not have the line that depends on them.
+
+**Report**, to PyTorch: `ShapeEnv.guards` should have the stack of each guard.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import re
+import traceback
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import sympy
+from torch._guards import SLoc
+from torch._subclasses import FakeTensor
+from torch.export import ExportedProgram
+from torch.fx.experimental.symbolic_shapes import ShapeEnv
+
+from export.graph_passes import graphs
+from export.patches.patch import Patch
+
+PATCH = Patch(
+    "condition_places",
+    known={
+        "torch.fx.experimental.symbolic_shapes:ShapeEnv._get_stack_summary": {"2.13": "4d92265b3627"},
+        "torch._guards:SLoc": {"2.13": "c3bba63d8d44"},
+    },
+    without="messages about sizes name no line of the model",
+)  # The name of a size of an input.
+_SIZE = re.compile(r"^L\['(\w+)'\](.*)\.size\(\)\[(\d+)\]$")
+
+
+@dataclass(frozen=True)
+class _Place(SLoc):
+    """Where a condition comes from, with the stack."""
+
+    stack_trace: str
+
+
+@dataclass(frozen=True)
+class Condition:
+    """A condition on sizes that held for the example inputs, and on which a trace depends.
+
+    Attributes:
+        expression: the condition, of SymPy.
+        names: the sizes of inputs in the condition by their symbols, as `x.shape[0]`.
+        stack_trace: the stack of the line that needs the condition; empty if unknown.
+    """
+
+    expression: Any
+    names: Mapping[Any, str]
+    stack_trace: str
+
+    def __str__(self) -> str:
+        condition = self.expression.xreplace({symbol: sympy.Symbol(name) for symbol, name in self.names.items()})
+        operator = getattr(condition, "rel_op", None)
+        return f"{condition.lhs} {operator} {condition.rhs}" if operator else str(condition)
+
+    def excludes(self, sizes: Mapping[Any, int]) -> bool:
+        """Returns whether the condition does not hold for the sizes of all its symbols."""
+        # SymPy's false is not Python's.
+        return self.expression.free_symbols <= sizes.keys() and self.expression.subs(sizes) == False  # noqa: E712
+
+
+def noted() -> contextlib.AbstractContextManager[None]:
+    """Notes the stacks of conditions in traces of torch.export during the block."""
+    return PATCH.wrapped(ShapeEnv, "_get_stack_summary", _with_stack)
+
+
+def _with_stack(original: Callable[..., Any], *args: Any, **kwargs: Any) -> tuple[SLoc, str]:
+    place, more = original(*args, **kwargs)
+    frames = reversed([(frame.f_code, line) for frame, line in traceback.walk_stack(None)])
+    stack = "".join(f'  File "{code.co_filename}", line {line}, in {code.co_name}\n' for code, line in frames)
+    return _Place(place.framework_loc, place.maybe_user_loc, stack), more
+
+
+def conditions(program: ExportedProgram) -> Sequence[Condition]:
+    """Returns the conditions of a program, in the order in which the trace met them."""
+    mode = next((value.fake_mode for _, value in graphs.user_inputs(program) if isinstance(value, FakeTensor)), None)
+    if mode is None or mode.shape_env is None:
+        return []
+    names = {
+        symbol: _SIZE.sub(r"\1\2.shape[\3]", sources[0].name)
+        for symbol, sources in mode.shape_env.var_to_sources.items()
+    }
+    # Of the same conditions, the first one.
+    places = {guard.expr: guard.sloc for guard in reversed(mode.shape_env.guards)}
+    return [
+        Condition(one, {symbol: names[symbol] for symbol in one.free_symbols & names.keys()}, _stack_trace(place))
+        for one, place in reversed(places.items())
+    ]
+
+
+def _stack_trace(place: SLoc) -> str:
+    return place.stack_trace if isinstance(place, _Place) else ""
