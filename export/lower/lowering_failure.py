@@ -61,9 +61,15 @@ def of(
     if "data-dependent" in text:
         cause = "a size or an index depends on the values of a tensor, as x[i] does for a tensor i of no dimensions."
         fix = "index with a tensor of one dimension, as in x[i.reshape(1)][0]; or say with torch._check what is known."
-    if "invalid target for call_function" in text:
+    if (
+        "invalid target for call_function" in text
+        or "'builtin_function_or_method' object has no attribute '_schema'" in text
+    ):
         cause = "ExecuTorch's runtime does not have this function of numbers, such as a size or the result of item()."
-        fix = "compute with + - * / // % and whole powers only, or compute with a tensor: torch.full((), n)."
+        fix = (
+            "compute with + - * / // % **, abs(), min(), max(), round() and math.ceil() only, or compute with a tensor:"
+            " torch.full((), n)."
+        )
     if "Input spec name" in text and (without := [f"{one.name}()" for one in methods if not one.example.flatten()[0]]):
         cause = f"{', '.join(without)} has no inputs, and ExecuTorch orders the constants of such a method wrongly."
         fix = "give forward() an input, such as a tensor that forward() does not read."

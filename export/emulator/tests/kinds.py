@@ -547,7 +547,7 @@ def _padded_attention() -> dict[str, Kind]:
             "return self.layers(x0, src_key_padding_mask=x1)",
             ("torch.randn(2, 5, 8)", "torch.arange(5).expand(2, 5) > torch.tensor([[4], [2]])"),
             "self.layers = nn.TransformerEncoder(nn.TransformerEncoderLayer(8, 2, 16, batch_first=True), 1)",
-        )
+        ),
     }
 
 
@@ -715,6 +715,15 @@ def _sizes() -> dict[str, Kind]:
         "down and up": "x = F.avg_pool1d(x0.transpose(1, 2), 2)\nreturn F.interpolate(x, size=x0.shape[1])",
         "a smaller size": "return F.interpolate(x0.transpose(1, 2), scale_factor=0.5, mode='linear')",
         "an adaptive mean": "return F.adaptive_avg_pool1d(x0.transpose(1, 2), 3)",
+        "powers": "n = x0.shape[1]\nreturn x0 / n**0.5, x0 * n**-2, x0 * (n / 3) ** 1.5",
+        "shifts and absolute values": (
+            "n = x0.shape[1]\nreturn x0[:, : n >> 1], x0 * (n << 2), x0 * abs(7 - n) * abs(n / 9 - 1)"
+        ),
+        "roundings": (
+            "from math import ceil, floor\nn = x0.shape[1]\n"
+            "return x0[:, : ceil(n / 2)], x0[:, : floor(n * 0.5)], x0 * floor((7 - n) / 2)"
+        ),
+        "maxima of floats": "n = x0.shape[1]\nreturn x0 * torch.sym_max(n / 2, 4.5), x0 * torch.sym_min(6.5, n)",
         "folds": "return x0.unfold(1, 2, 2).sum(-1), F.unfold(x0.unsqueeze(1), (2, 2))",
         "a roll": "return x0.roll(x0.shape[1] // 2, 1), x0.flip(1)",
         "chunks": "x, y = x0.chunk(2, 1)\nreturn torch.cat([y, x], 1), x.sum(1)",

@@ -97,12 +97,16 @@ _CASES: Sequence[tuple[str, tuple[str, ...], AbstractContextManager[Any]]] = (
     ("a transformer with padding", (), _without(torch.backends.mha, "set_fastpath_enabled", _enable_fast_path)),
     ("a remainder of a negative number", (), _without(whole_numbers, "rewrite")),
     ("padding to a multiple", _ALL, _without(whole_numbers, "rewrite")),
+    ("sizes: powers", _DEFAULT, _without(whole_numbers, "rewrite")),
+    ("sizes: shifts and absolute values", (), _without(whole_numbers, "rewrite")),
+    ("sizes: roundings", (), _without(whole_numbers, "rewrite")),
 )
 # The ids of the errors without the mend, where no program is made.
 _FAILING = {
     **dict.fromkeys(("a delay line", "a branch of a buffer", "steps of an attribute"), "user-code-raised"),
     **dict.fromkeys(("a row at a position", "a buffer that is written with gradients"), "user-code-raised"),
     **dict.fromkeys(("the data of tensors", "a tensor of results", "the log of a density"), "user-code-raised"),
+    **dict.fromkeys(("sizes: powers", "sizes: shifts and absolute values", "sizes: roundings"), "user-code-raised"),
     "a value viewed before a region": "graph-pass-failed",
 }
 
