@@ -14,6 +14,7 @@ from export.patches import (
     dim_orders,
     gradient_regions,
     known_values,
+    open_sizes,
     redirected_calls,
     scalar_indices,
     spaced_defaults,
@@ -35,6 +36,7 @@ def lowering() -> Iterator[None]:
         dim_orders.known(),
         gradient_regions.dissolved(),
         known_values.noted(),
+        open_sizes.kept(),
         redirected_calls.redirected(),
         scalar_indices.written(),
     ):

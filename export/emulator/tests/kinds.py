@@ -715,6 +715,16 @@ def _sizes() -> dict[str, Kind]:
         "down and up": "x = F.avg_pool1d(x0.transpose(1, 2), 2)\nreturn F.interpolate(x, size=x0.shape[1])",
         "a smaller size": "return F.interpolate(x0.transpose(1, 2), scale_factor=0.5, mode='linear')",
         "an adaptive mean": "return F.adaptive_avg_pool1d(x0.transpose(1, 2), 3)",
+        "steps between numbers": (
+            "n = x0.shape[1]\nx = x0 * torch.linspace(-1, 1, n).view(1, -1, 1)\n"
+            "return x, torch.linspace(0, 9, n // 2, dtype=torch.int64), torch.logspace(0, 1, steps=n, base=2.0)"
+        ),
+        "a code of positions": "return F.one_hot(torch.arange(4), x0.shape[1]).float() @ x0",
+        "pools of rows": "return F.max_pool1d(x0.mT, 2), F.max_pool1d(x0.mT, 3, 1, padding=1, ceil_mode=True)",
+        "pools of all rows": (
+            "x = x0.mT\nreturn F.max_pool1d(x, x.shape[2]), F.avg_pool1d(x, x.shape[2]), F.max_pool2d(x, x.shape[1:]),"
+            " F.avg_pool2d(x, x.shape[1:])"
+        ),
         "powers": "n = x0.shape[1]\nreturn x0 / n**0.5, x0 * n**-2, x0 * (n / 3) ** 1.5",
         "shifts and absolute values": (
             "n = x0.shape[1]\nreturn x0[:, : n >> 1], x0 * (n << 2), x0 * abs(7 - n) * abs(n / 9 - 1)"

@@ -24,6 +24,7 @@ from export.patches import (
     converting_copies,
     gradient_regions,
     known_values,
+    open_sizes,
     redirected_calls,
     scalar_indices,
 )
@@ -97,6 +98,10 @@ _CASES: Sequence[tuple[str, tuple[str, ...], AbstractContextManager[Any]]] = (
     ("a transformer with padding", (), _without(torch.backends.mha, "set_fastpath_enabled", _enable_fast_path)),
     ("a remainder of a negative number", (), _without(whole_numbers, "rewrite")),
     ("padding to a multiple", _ALL, _without(whole_numbers, "rewrite")),
+    ("sizes: steps between numbers", (), _without(open_sizes, "kept", contextlib.nullcontext)),
+    ("sizes: a code of positions", (), _without(open_sizes, "kept", contextlib.nullcontext)),
+    ("sizes: pools of rows", (), _without(open_sizes, "kept", contextlib.nullcontext)),
+    ("sizes: pools of all rows", (), _without(open_sizes, "kept", contextlib.nullcontext)),
     ("sizes: powers", _DEFAULT, _without(whole_numbers, "rewrite")),
     ("sizes: shifts and absolute values", (), _without(whole_numbers, "rewrite")),
     ("sizes: roundings", (), _without(whole_numbers, "rewrite")),
@@ -107,6 +112,15 @@ _FAILING = {
     **dict.fromkeys(("a row at a position", "a buffer that is written with gradients"), "user-code-raised"),
     **dict.fromkeys(("the data of tensors", "a tensor of results", "the log of a density"), "user-code-raised"),
     **dict.fromkeys(("sizes: powers", "sizes: shifts and absolute values", "sizes: roundings"), "user-code-raised"),
+    **dict.fromkeys(
+        (
+            "sizes: steps between numbers",
+            "sizes: a code of positions",
+            "sizes: pools of rows",
+            "sizes: pools of all rows",
+        ),
+        "wrong-return-value",
+    ),
     "a value viewed before a region": "graph-pass-failed",
 }
 
