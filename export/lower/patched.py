@@ -9,6 +9,7 @@ from export.lower import repeated_work
 from export.patches import (
     bounded_unique,
     buffer_assignments,
+    causal_masks,
     condition_places,
     converting_copies,
     dim_orders,
@@ -31,6 +32,7 @@ def lowering() -> Iterator[None]:
         unknown_strides.compared(),
         bounded_unique.bounded(),
         buffer_assignments.copied(),
+        causal_masks.unasked(),
         condition_places.noted(),
         converting_copies.kept(),
         dim_orders.known(),

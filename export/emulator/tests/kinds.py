@@ -541,8 +541,15 @@ def _numbers() -> dict[str, Kind]:
 
 
 def _padded_attention() -> dict[str, Kind]:
-    """Attention for which eager PyTorch has a path of its own."""
+    """Attention for which eager PyTorch has a path of its own, or asks for the values of a mask."""
     return {
+        "transformers with masks": Kind(
+            "y = self.encoder(x0, mask=x1)\n"
+            "return self.decoder(y, x0, tgt_mask=nn.Transformer.generate_square_subsequent_mask(5))",
+            ("torch.randn(2, 5, 8)", "torch.arange(5) > 1 + torch.arange(5).unsqueeze(1)"),
+            "self.encoder = nn.TransformerEncoder(nn.TransformerEncoderLayer(8, 2, 16, batch_first=True), 1)\n"
+            "self.decoder = nn.TransformerDecoder(nn.TransformerDecoderLayer(8, 2, 16, batch_first=True), 1)",
+        ),
         "a transformer with padding": Kind(
             "return self.layers(x0, src_key_padding_mask=x1)",
             ("torch.randn(2, 5, 8)", "torch.arange(5).expand(2, 5) > torch.tensor([[4], [2]])"),

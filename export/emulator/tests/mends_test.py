@@ -21,6 +21,7 @@ from export.lower import tracing, whole_numbers
 from export.memory import assigned_buffers, layouts, separate_values, writes
 from export.patches import (
     buffer_assignments,
+    causal_masks,
     converting_copies,
     gradient_regions,
     known_values,
@@ -98,6 +99,7 @@ _CASES: Sequence[tuple[str, tuple[str, ...], AbstractContextManager[Any]]] = (
     ("a transformer with padding", (), _without(torch.backends.mha, "set_fastpath_enabled", _enable_fast_path)),
     ("a remainder of a negative number", (), _without(whole_numbers, "rewrite")),
     ("padding to a multiple", _ALL, _without(whole_numbers, "rewrite")),
+    ("transformers with masks", (), _without(causal_masks, "unasked", contextlib.nullcontext)),
     ("sizes: steps between numbers", (), _without(open_sizes, "kept", contextlib.nullcontext)),
     ("sizes: a code of positions", (), _without(open_sizes, "kept", contextlib.nullcontext)),
     ("sizes: pools of rows", (), _without(open_sizes, "kept", contextlib.nullcontext)),
@@ -111,6 +113,7 @@ _FAILING = {
     **dict.fromkeys(("a delay line", "a branch of a buffer", "steps of an attribute"), "user-code-raised"),
     **dict.fromkeys(("a row at a position", "a buffer that is written with gradients"), "user-code-raised"),
     **dict.fromkeys(("the data of tensors", "a tensor of results", "the log of a density"), "user-code-raised"),
+    "transformers with masks": "user-code-raised",
     **dict.fromkeys(("sizes: powers", "sizes: shifts and absolute values", "sizes: roundings"), "user-code-raised"),
     **dict.fromkeys(
         (
