@@ -107,11 +107,14 @@ def _narrowed(
     has = f"the fixed size {most}" if least == most else f"sizes up to {most} only"
     at, details = method.source.frames_of_text(by.stack_trace if by else "")
     cause = (
-        f"{'this line' if at else 'a line of the model'} needs such a size, as `if x.shape[1] > 4:` and"
+        f"{'this line' if at else 'a line of the model'} needs such a size, as `if x.shape[1] > 4:`, len(x) and"
         f" math.sqrt(x.shape[1]) do{'' if at else ', or the weights need the size'}. torch.export then narrows sizes of"
         " Dim.AUTO and Dim.DYNAMIC without a word."
     )
-    fix = "change this line, as by x.shape[1] ** 0.5 for math.sqrt(x.shape[1]); or ask for the sizes that are possible."
+    fix = (
+        "change this line, as by x.shape[0] for len(x), and x.shape[1] ** 0.5 for math.sqrt(x.shape[1]); or ask for the"
+        " sizes that are possible."
+    )
     if at is None:
         fix = (
             f'give torch.export.Dim("n", max={asked_most}) in place of the hint: torch.export then says what narrows'

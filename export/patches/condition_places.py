@@ -20,13 +20,13 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-import sympy
 from torch._guards import SLoc
 from torch._subclasses import FakeTensor
 from torch.export import ExportedProgram
-from torch.fx.experimental.symbolic_shapes import ShapeEnv
+from torch.fx.experimental.symbolic_shapes import ShapeEnv, uninteresting_files
 
 from export.graph_passes import graphs
+from export.patches import patch
 from export.patches.patch import Patch
 
 PATCH = Patch(
@@ -62,14 +62,14 @@ class Condition:
     stack_trace: str
 
     def __str__(self) -> str:
-        condition = self.expression.xreplace({symbol: sympy.Symbol(name) for symbol, name in self.names.items()})
+        condition = self.expression.xreplace({symbol: symbol.func(name) for symbol, name in self.names.items()})
         operator = getattr(condition, "rel_op", None)
         return f"{condition.lhs} {operator} {condition.rhs}" if operator else str(condition)
 
     def excludes(self, sizes: Mapping[Any, int]) -> bool:
         """Returns whether the condition does not hold for the sizes of all its symbols."""
         # SymPy's false is not Python's.
-        return self.expression.free_symbols <= sizes.keys() and self.expression.subs(sizes) == False  # noqa: E712
+        return bool(self.expression.free_symbols <= sizes.keys() and self.expression.subs(sizes) == False)  # noqa: E712
 
 
 def noted() -> contextlib.AbstractContextManager[None]:
@@ -77,11 +77,19 @@ def noted() -> contextlib.AbstractContextManager[None]:
     return PATCH.wrapped(ShapeEnv, "_get_stack_summary", _with_stack)
 
 
-def _with_stack(original: Callable[..., Any], *args: Any, **kwargs: Any) -> tuple[SLoc, str]:
-    place, more = original(*args, **kwargs)
-    frames = reversed([(frame.f_code, line) for frame, line in traceback.walk_stack(None)])
-    stack = "".join(f'  File "{code.co_filename}", line {line}, in {code.co_name}\n' for code, line in frames)
-    return _Place(place.framework_loc, place.maybe_user_loc, stack), more
+def _with_stack(
+    original: Callable[..., Any], environment: Any, is_debug: bool = False, framework_loc: Any = None
+) -> tuple[SLoc, str]:
+    stack = [
+        traceback.FrameSummary(frame.f_code.co_filename, line, frame.f_code.co_name, lookup_line=False)
+        for frame, line in traceback.walk_stack(None)
+    ]
+    # As PyTorch does, without the frames of this patch.
+    of_pytorch = uninteresting_files() | {__file__, patch.__file__}
+    innermost = next((frame for frame in stack if frame.filename not in of_pytorch), None)
+    place, more = original(environment, is_debug, framework_loc or innermost)
+    text = "".join(f'  File "{frame.filename}", line {frame.lineno}, in {frame.name}\n' for frame in reversed(stack))
+    return _Place(place.framework_loc, place.maybe_user_loc, text), more
 
 
 def conditions(program: ExportedProgram) -> Sequence[Condition]:
