@@ -100,6 +100,18 @@ def _put(x: Tensor, index: Tensor, source: Tensor, accumulate: bool = False) -> 
     return flat.reshape(x.shape)
 
 
+def _scatter_reduced(x: Tensor, dim: int, index: Tensor, source: Tensor | _Number, *, reduce: str) -> Tensor:
+    if not isinstance(source, Tensor):
+        source = torch.full(index.shape, source, dtype=x.dtype)
+    return torch.scatter_reduce(x, dim, index, source, {"add": "sum", "multiply": "prod"}[reduce])
+
+
+def _embedding_renorm(weight: Tensor, indices: Tensor, max_norm: float, norm_type: float) -> Tensor:
+    norms = torch.linalg.vector_norm(weight, norm_type, 1, keepdim=True)
+    is_used = torch.zeros(weight.shape[0], 1, dtype=torch.bool).index_fill(0, indices.reshape(-1), True)
+    return torch.where(is_used & (norms > max_norm), weight * (max_norm / (norms + 1e-7)), weight)
+
+
 def _round_decimals(x: Tensor, *, decimals: int) -> Tensor:
     if decimals == 0:
         return x.round()
@@ -236,6 +248,7 @@ DECOMPOSITIONS: Mapping[OpOverload, Callable[..., Any]] = {
     _aten.empty.memory_format: _empty,
     _aten.empty_permuted.default: _empty_permuted,
     _aten.empty_strided.default: _empty_strided,
+    _aten.embedding_renorm.default: _embedding_renorm,
     _aten.exp2.default: functools.partial(torch.pow, 2.0),
     _aten.fmax.default: functools.partial(_without_nan, torch.maximum, operator.ge),
     _aten.fmin.default: functools.partial(_without_nan, torch.minimum, operator.le),
@@ -251,6 +264,8 @@ DECOMPOSITIONS: Mapping[OpOverload, Callable[..., Any]] = {
     _aten.remainder.Scalar_Tensor: functools.partial(_of_number, torch.remainder),
     _aten.round.decimals: _round_decimals,
     _aten.rrelu_with_noise_functional.default: _rrelu,
+    _aten.scatter.reduce: _scatter_reduced,
+    _aten.scatter.value_reduce: _scatter_reduced,
     _aten.signbit.default: _signbit,
     _aten.tril_indices.default: decomposition_table[_aten.tril_indices.default],
     _aten.triu_indices.default: decomposition_table[_aten.triu_indices.default],

@@ -192,6 +192,21 @@ class DecompositionsTest(absltest.TestCase):
         self.check(_aten.put.default, x, torch.tensor([1, 1, 1]), torch.ones(3), True)
         self.check(_aten.put.default, x.to(torch.int8), torch.tensor(2), torch.tensor(7, dtype=torch.int8))
 
+    def test_scatter(self) -> None:
+        x, index = torch.randn(3, 4), torch.tensor([[0, 2], [1, 1]])
+        for reduce in ("add", "multiply"):
+            for dtype in (torch.float32, torch.int64):
+                values = (x * 3).to(dtype)
+                self.check(_aten.scatter.reduce, values, 0, index, values[1:, 1:], reduce=reduce)
+                self.check(_aten.scatter.value_reduce, values, 1, index, 3, reduce=reduce)
+            self.check(_aten.scatter.value_reduce, x, 1, index, 2.5, reduce=reduce)
+
+    def test_norms_of_words(self) -> None:
+        weight = torch.randn(6, 4) * torch.tensor([0.1, 1, 0, 5, 2, 3])[:, None]
+        for norm in (1.0, 2.0, _INF):
+            self.check(_aten.embedding_renorm.default, weight, torch.tensor([[0, 2], [3, 3]]), 1.0, norm, rtol=1e-6)
+        self.check(_aten.embedding_renorm.default, weight, torch.tensor([], dtype=torch.int64), 1.0, 2.0)
+
     def test_checked_matrices(self) -> None:
         torch.manual_seed(0)
         matrix, side = torch.randn(2, 4, 4), torch.randn(2, 4, 3)
