@@ -14,7 +14,7 @@ from torch.utils._sympy.numbers import int_oo
 
 from diagnostics.errors import Finding, InputError, Location
 from export.graph_passes import layouts
-from export.lower.tracing import PACKED_LAYERS
+from export.lower.tracing import DERIVATIVES, PACKED_LAYERS
 from export.user import plain_state
 from export.user.messages import SHOW_MORE, causes, condense, text_of
 from export.user.model_file import Method
@@ -60,7 +60,10 @@ def of(
         fix = "return a copy: `.clone()`."
     if "data-dependent" in text:
         cause = "a size or an index depends on the values of a tensor, as x[i] does for a tensor i of no dimensions."
-        fix = "index with a tensor of one dimension, as in x[i.reshape(1)][0]; or say with torch._check what is known."
+        fix = (
+            "index with a tensor of one dimension, as in x[i.reshape(1)][0]; for x[:i], write n = i.item(),"
+            " torch._check(n >= 0), torch._check(n <= x.shape[0]), and x[:n]."
+        )
     if (
         "invalid target for call_function" in text
         or "'builtin_function_or_method' object has no attribute '_schema'" in text
@@ -79,11 +82,16 @@ def of(
             "call torch.nn.functional.scaled_dot_product_attention. Its attn_mask has what a score_mod adds, or is True"
             " where a mask_mod is."
         )
+    if "Cannot access data pointer" in text:
+        cause, fix = DERIVATIVES
+    if "is not functional" in text and "copy_" in text:
+        cause = "a branch of torch.cond, or the body of a loop, writes to a buffer."
+        fix = "return the new value from each branch, and write it to the buffer after the call."
     if "PackedParams" in text:
         cause, fix = PACKED_LAYERS
     if "graph_output_allocated" in text:
         cause = f"{method.name}() returns no tensor, and a program has to give one."
-        fix = "return a tensor; where the method only writes to buffers, one of them."
+        fix = "return a tensor: torch.full((), n) for a number; where the method only writes to buffers, one of them."
     if "has a varying number of time steps" in text:
         cause = "without the graph pass `recurrent`, the lowering repeats a cell for a fixed number of time steps."
         fix = 'add "recurrent" to graph_passes of the rule, or fix the number of time steps in get_dynamic_shapes().'

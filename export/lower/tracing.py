@@ -35,6 +35,13 @@ PACKED_LAYERS = (
     'export the module in floats, with quantize = "xnnpack_int8" of the rule or a get_quantizer(); or quantize it with'
     " quantize_() of torchao (export/README.md).",
 )
+# The same for derivatives.
+DERIVATIVES = (
+    "forward() computes derivatives, as by torch.autograd.grad, torch.func.grad or jacrev; calls torch.vmap on a"
+    " function that a trace does not follow, such as sort(); or, for AOTInductor, uses `.data` of a tensor.",
+    "compute derivatives by a formula; give the function all rows at once in place of torch.vmap, as in x.sort(1);"
+    " write x.detach() for x.data.",
+)
 # For messages of torch.export: the likely cause and the fix.
 _HINTS = (
     (
@@ -67,9 +74,18 @@ _HINTS = (
     ),
     (
         re.compile(r"fake tensor in the exported program constant|functorch tensor|doesn't have storage"),
-        "forward() computes gradients, as by torch.autograd.grad or torch.func; or, in a package of AOTInductor, uses"
-        " `.data` of a tensor.",
-        "compute gradients by a formula; write x.detach() for x.data.",
+        *DERIVATIVES,
+    ),
+    (
+        re.compile(r"unhashable type: .*Sym(?:Int|Float)"),
+        "a size that may vary is a key of a dict or a set, or the argument of a function with functools.cache.",
+        "compute the value in each call; or fix the size, which get_dynamic_shapes() leaves open.",
+    ),
+    (
+        re.compile(r"subclass CausalBias"),
+        "torch.nn.attention.bias makes a mask of a class of its own, which a trace does not take.",
+        "give is_causal=True for causal_upper_left(n, m), and attn_mask=torch.ones(n, m, dtype=torch.bool).tril(m - n)"
+        " for causal_lower_right(n, m).",
     ),
     (re.compile(r"PackedParams|__obj_flatten__"), *PACKED_LAYERS),
     (
@@ -89,6 +105,17 @@ _PACKED_SEQUENCE = (
     " which torch.export does not know.",
     "give the layer the padded sequences; for the states at the ends of the sequences, choose the results with"
     " y.gather(1, (lengths - 1).view(-1, 1, 1).expand(-1, -1, y.shape[2])), or run one sequence at a time.",
+)
+_BATCH_NORM = (
+    "a batch norm with momentum=None, in training mode, divides by the number of its runs, a value which torch.export"
+    " does not know.",
+    "give the batch norm a number as momentum, such as 0.1; or have it in eval mode, which get_model() need not set.",
+)
+# Causes that show in the frames of an error: the file, and the variable that a frame of it has; empty for any frame.
+_FRAMES = (
+    (Path(torch.nn.__file__).parent / "modules" / "rnn.py", "batch_sizes", _PACKED_SEQUENCE),
+    (Path(torch.nn.__file__).parent / "modules" / "batchnorm.py", "exponential_average_factor", _BATCH_NORM),
+    (Path(torch.__file__).parent / "_functorch" / "eager_transforms.py", "", DERIVATIVES),
 )
 _NO_HINT = (
     "the model's code does something that torch.export cannot trace.",
@@ -145,8 +172,6 @@ def _traced(method: Method) -> torch.export.ExportedProgram:
         with contextlib.suppress(Exception):
             return _trace_with_values(method)
         raise
-
-
 def _trace_with_values(method: Method) -> torch.export.ExportedProgram:
     """Traces a method with the values of small tensors but the buffers that the method writes to."""
     written: set[str] = set()
@@ -167,8 +192,7 @@ def _refused(method: Method, error: BaseException) -> InputError:
     message = condense(text_of(error))
     text = f"{type(error).__name__} {message}"
     cause, fix = next(((cause, fix) for pattern, cause, fix in _HINTS if pattern.search(text)), _NO_HINT)
-    if _has_packed_sequence(error):
-        cause, fix = _PACKED_SEQUENCE
+    cause, fix = _hint_of_frames(error) or (cause, fix)
     if scripted := [name for name, part in method.module.named_modules() if isinstance(part, torch.jit.ScriptModule)]:
         cause = f"{', '.join(scripted)} of the module is TorchScript, which torch.export may not take."
         fix = "make these modules from their Python classes: scripted.state_dict() has the weights."
@@ -182,11 +206,14 @@ def _refused(method: Method, error: BaseException) -> InputError:
     return method.source.failure(what, error, at=method.at, cause=cause, fix=fix, message=message)
 
 
-def _has_packed_sequence(error: BaseException) -> bool:
-    """Returns whether an error is one of a recurrent layer whose input is a PackedSequence."""
-    of_layers = str(Path(torch.nn.__file__).parent / "modules" / "rnn.py")
-    frames = (frame for frame, _ in traceback.walk_tb(error.__traceback__))
-    return any(one.f_code.co_filename == of_layers and one.f_locals.get("batch_sizes") is not None for one in frames)
+def _hint_of_frames(error: BaseException) -> tuple[str, str] | None:
+    """Returns the likely cause and the fix for an error that comes from a function of PyTorch or Python."""
+    frames = [frame for frame, _ in traceback.walk_tb(error.__traceback__)]
+    for file, variable, hint in _FRAMES:
+        of_file = [frame.f_locals for frame in frames if frame.f_code.co_filename == str(file)]
+        if any(not variable or local.get(variable) is not None for local in of_file):
+            return hint
+    return None
 
 
 def _has_vmap(exported: torch.export.ExportedProgram) -> bool:

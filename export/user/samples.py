@@ -159,6 +159,9 @@ def _not_copied(method: Method, error: BaseException) -> InputError:
     elif isinstance(error, TypeError) and _NOT_PICKLED.search(text):
         cause = f"{holder} has an object that Python cannot copy, such as an open file or a generator."
         fix = "create the object in forward(), or give its class a __deepcopy__(self, memo) that returns self."
+    elif "non-wrapper subclasses" in text:
+        cause = f"{holder} is a tensor of a class of its own, as masks of torch.nn.attention.bias are."
+        fix = "keep an ordinary tensor; for causal_lower_right(n, m), torch.ones(n, m, dtype=torch.bool).tril(m - n)."
     else:
         cause = f"the class of an object in {holder} has its own way to make copies, which raised."
         fix = "give this class a __deepcopy__(self, memo) that returns a copy; self for an object without state."

@@ -68,7 +68,67 @@ class ErrorTest(ErrorCase):
             "def forward(self, x): return torch.func.grad(lambda y: self.layer(y).sum())(x)",
             "(torch.ones(2, 2),)",
         )
-        self.assert_raised(source, 6, "computes gradients", "by a formula")
+        self.assert_raised(source, 6, "computes derivatives", "by a formula")
+
+    def test_derivatives(self) -> None:
+        for call in ("grad(lambda y: (y**2).sum())(x)", "jacrev(torch.sin)(x)", "vjp(torch.sin, x)[1](x)[0]"):
+            source = model_file(f"def forward(self, x): return torch.func.{call}", "(torch.ones(2),)")
+            # PyTorch has the line for some of them only.
+            with self.assertRaisesRegex(InputError, r"(?s)model\.py:[45]:.*computes derivatives.*by a formula"):
+                self.export(source)
+
+    def test_batch_norm_of_all_runs(self) -> None:
+        source = model_file(
+            """
+            def __init__(self):
+                super().__init__()
+                self.norm = torch.nn.BatchNorm1d(3, momentum=None)
+            def forward(self, x):
+                self.norm.train()
+                return self.norm(x)
+            """,
+            "(torch.ones(5, 3),)",
+        )
+        self.assert_raised(source, 9, "momentum=None", "such as 0.1")
+
+    def test_causal_masks_of_torch(self) -> None:
+        before = "from torch.nn.attention.bias import causal_lower_right"
+        call = "torch.nn.functional.scaled_dot_product_attention(x, x, x, attn_mask={})"
+        source = model_file(
+            f"def forward(self, x): return {call.format('causal_lower_right(4, 4)')}", "(torch.ones(1, 4, 8),)", before
+        )
+        self.assert_raised(source, 4, "a mask of a class of its own", ".tril(m - n)")
+        source = model_file(
+            f"mask = causal_lower_right(4, 4)\ndef __init__(self):\n    super().__init__()\n    self.kept = self.mask\n"
+            f"def forward(self, x): return {call.format('self.kept')}",
+            "(torch.ones(1, 4, 8),)",
+            before,
+        )
+        self.assert_raised(source, 9, "self.kept is a tensor of a class of its own", ".tril(m - n)")
+
+    def test_size_as_a_key(self) -> None:
+        source = model_file(
+            "def forward(self, x): return x * {5: 2.0}.get(x.shape[0], 3.0)",
+            "(torch.ones(5),)",
+            after="def get_dynamic_shapes(): return {'x': {0: torch.export.Dim('n', max=9)}}",
+        )
+        self.assert_raised(source, 4, "is a key of a dict", "in each call")
+
+    def test_branch_that_writes_to_a_buffer(self) -> None:
+        source = model_file(
+            """
+            def __init__(self):
+                super().__init__()
+                self.register_buffer("count", torch.zeros(1))
+            def forward(self, x):
+                def first(x):
+                    self.count.add_(1)
+                    return x * 2
+                return torch.cond(x.sum() > 0, first, lambda x: x * 3, (x,)) + self.count
+            """,
+            "(torch.ones(3),)",
+        )
+        self.assert_raised(source, 12, "writes to a buffer", "return the new value from each branch")
 
     def test_floats_of_values(self) -> None:
         for call in ("float(x.max())", "math.sqrt(x.sum())"):
