@@ -5,9 +5,10 @@ from __future__ import annotations
 import contextlib
 import re
 import traceback
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import torch
 from torch.distributions import Distribution
@@ -111,11 +112,19 @@ _BATCH_NORM = (
     " does not know.",
     "give the batch norm a number as momentum, such as 0.1; or have it in eval mode, which get_model() need not set.",
 )
-# Causes that show in the frames of an error: the file, and the variable that a frame of it has; empty for any frame.
-_FRAMES = (
-    (Path(torch.nn.__file__).parent / "modules" / "rnn.py", "batch_sizes", _PACKED_SEQUENCE),
-    (Path(torch.nn.__file__).parent / "modules" / "batchnorm.py", "exponential_average_factor", _BATCH_NORM),
-    (Path(torch.__file__).parent / "_functorch" / "eager_transforms.py", "", DERIVATIVES),
+# Causes that show in the frames of an error: the file, what holds for the variables of a frame, and the hint.
+_FRAMES: Sequence[tuple[Path, Callable[[Mapping[str, Any]], bool], tuple[str, str]]] = (
+    (
+        Path(torch.nn.__file__).parent / "modules" / "rnn.py",
+        lambda variables: variables.get("batch_sizes") is not None,
+        _PACKED_SEQUENCE,
+    ),
+    (
+        Path(torch.nn.__file__).parent / "modules" / "batchnorm.py",
+        lambda variables: variables["self"].training and variables["self"].momentum is None,
+        _BATCH_NORM,
+    ),
+    (Path(torch.__file__).parent / "_functorch" / "eager_transforms.py", lambda _: True, DERIVATIVES),
 )
 _NO_HINT = (
     "the model's code does something that torch.export cannot trace.",
@@ -163,15 +172,29 @@ def _export(method: Method) -> torch.export.ExportedProgram:
 
 
 def _traced(method: Method) -> torch.export.ExportedProgram:
-    """Traces a method, a second time with known values if Python's code depends on those that the method only reads."""
+    """Traces a method, a second time with known values if code or sizes depend on those that the method only reads."""
     try:
-        return _trace(method, strict=False)
+        exported = _trace(method, strict=False)
     except Exception as error:
         if not _OF_VALUES.search(f"{type(error).__name__} {text_of(error)}"):
             raise
         with contextlib.suppress(Exception):
             return _trace_with_values(method)
         raise
+    if _unknown_numbers(exported):
+        with contextlib.suppress(Exception):
+            known = _trace_with_values(method)
+            # The lowering computes the sizes once more, and knows no values.
+            unknown, left = (_unknown_numbers(one.run_decompositions({})) for one in (exported, known))
+            return known if left < unknown else exported
+    return exported
+
+
+def _unknown_numbers(exported: torch.export.ExportedProgram) -> int:
+    """Returns how many calls of a graph have a size, or another number, that depends on values."""
+    return sum(bool(node.meta.get("unbacked_bindings")) for node in exported.graph.nodes)
+
+
 def _trace_with_values(method: Method) -> torch.export.ExportedProgram:
     """Traces a method with the values of small tensors but the buffers that the method writes to."""
     written: set[str] = set()
@@ -209,9 +232,8 @@ def _refused(method: Method, error: BaseException) -> InputError:
 def _hint_of_frames(error: BaseException) -> tuple[str, str] | None:
     """Returns the likely cause and the fix for an error that comes from a function of PyTorch or Python."""
     frames = [frame for frame, _ in traceback.walk_tb(error.__traceback__)]
-    for file, variable, hint in _FRAMES:
-        of_file = [frame.f_locals for frame in frames if frame.f_code.co_filename == str(file)]
-        if any(not variable or local.get(variable) is not None for local in of_file):
+    for file, holds, hint in _FRAMES:
+        if any(frame.f_code.co_filename == str(file) and holds(frame.f_locals) for frame in frames):
             return hint
     return None
 
@@ -253,6 +275,7 @@ def _trace(method: Method, *, strict: bool) -> torch.export.ExportedProgram:
             dynamic_shapes=method.dynamic_shapes,
             strict=strict,
         )
+    _erase_failed_calls(exported.graph_module)
     _restore_users(exported.graph_module)
     return exported
 
@@ -266,6 +289,17 @@ def _without_validation() -> Iterator[None]:
         yield
     finally:
         Distribution.set_default_validate_args(before)
+
+
+def _erase_failed_calls(module: torch.fx.GraphModule) -> None:
+    """Erases calls that raised, as in `try: y = x.view(3, -1)`. The trace has no result for them."""
+    for one in module.modules():
+        if not isinstance(one, torch.fx.GraphModule):
+            continue
+        for node in one.graph.nodes:
+            is_call = isinstance(node.target, torch._ops.OpOverload) and node.target._schema.returns
+            if is_call and node.meta.get("val") is None and not node.users:
+                one.graph.erase_node(node)
 
 
 def _restore_users(module: torch.fx.GraphModule) -> None:

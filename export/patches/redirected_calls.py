@@ -1,14 +1,15 @@
-"""Patch: a trace takes `x.data`, `x.data = y` and `torch.tensor([y.sum(), y.max()])`.
+"""Patch: a trace takes `x.data`, `x.data = y`, `torch.tensor([y.sum(), y.max()])` and `x.repeat_interleave(repeats)`.
 
 **What**: wraps `_override` of `torch._export.non_strict_utils._NonStrictTorchFunctionHandler`, which redirects calls
 that cannot be traced.
 
 **Why**: `x.data` leaves the trace, which then takes the tensor for a constant. `torch.tensor` asks the tensors in its
 list for their values. The patch redirects to `detach`, `copy_` and `stack`, with the same results. A copy into another
-dtype or other sizes would have other results.
+dtype or other sizes would have other results. The size of a result of `repeat_interleave` is open, also if the trace
+knows the repeats; the patch redirects to `index_select`. The functions of `copy` ask for the memory of a tensor.
 
 **Effect**: without the patch, the export of such models fails with `We found a fake tensor in the exported program
-constant's list` or `its data is not allocated yet`.
+constant's list`, `its data is not allocated yet` or an unbounded size.
 
 **Report**, to PyTorch: `_override` should redirect these calls, too.
 """
@@ -22,7 +23,9 @@ from typing import Any
 
 import torch
 from torch._export import non_strict_utils
+from torch.fx.experimental import proxy_tensor
 from torch.utils import _pytree as pytree
+from torch.utils._python_dispatch import _disable_current_modes
 
 from export.patches.patch import Patch
 
@@ -55,6 +58,12 @@ def redirect(func: Any, args: Sequence[Any], kwargs: dict[str, Any]) -> Callable
         return functools.partial(torch.Tensor.detach, args[0])
     if func == _DATA.__set__:
         return functools.partial(_assign, *args)
+    if func is torch.Tensor.__deepcopy__:
+        return functools.partial(_copied, *args)
+    if func is torch.Tensor.__reduce_ex__:  # copy.copy() gives a tensor with the same memory.
+        return lambda: (torch.Tensor.detach, args[:1])
+    if func in (torch.repeat_interleave, torch.Tensor.repeat_interleave):
+        return _repeated(*args, **kwargs)
     if func is not torch.tensor or not args or not isinstance(args[0], list | tuple):
         return None
     has_tensors = any(isinstance(one, torch.Tensor) for one in pytree.tree_leaves(args[0]))
@@ -67,6 +76,49 @@ def _assign(tensor: torch.Tensor, value: torch.Tensor) -> None:
         kinds = (f"{one.dtype} with the sizes {tuple(one.shape)}" for one in (tensor, value))
         raise ValueError("`.data` of {} gets {}".format(*kinds))
     tensor.detach().copy_(value)
+    _share_memory(value, tensor)
+
+
+def _share_memory(value: torch.Tensor, tensor: torch.Tensor) -> None:
+    """Makes a tensor of a trace a view of another one, with the same elements."""
+    mode = proxy_tensor.get_proxy_mode()
+    assert mode
+    proxy_tensor.set_proxy_slot(value, mode.tracer, proxy_tensor.get_proxy_slot(tensor.detach(), mode.tracer))
+
+
+def _copied(tensor: torch.Tensor, memo: dict[int, Any]) -> torch.Tensor:
+    memo[id(tensor)] = copied = tensor.detach().clone()
+    return copied
+
+
+def _repeated(
+    tensor: torch.Tensor, repeats: Any = None, dim: int | None = None, *, output_size: Any = None
+) -> Callable[[], torch.Tensor] | None:
+    """Returns a function that repeats the slices of a tensor; None if the trace does not know how often.
+
+    Args:
+        tensor: the tensor; the repeats, if `repeats` is None.
+        repeats: how often to repeat each slice.
+        dim: the dimension of the slices; None for all elements.
+        output_size: the size of the result, which the repeats have, too.
+    """
+    given = tensor if repeats is None else repeats
+    # An attribute that is no buffer is no fake tensor.
+    values = given if type(given) is torch.Tensor else getattr(given, "constant", None)
+    if values is None:
+        return None
+    with _disable_current_modes():
+        counts = values.flatten().tolist()
+    if repeats is None:
+        return lambda: torch.tensor(_places(counts), dtype=tensor.dtype)
+    if len(counts) == 1:
+        return lambda: torch.repeat_interleave(tensor, counts[0], dim)
+    rows = tensor.flatten() if dim is None else tensor
+    return lambda: rows.index_select(dim or 0, torch.tensor(_places(counts), dtype=torch.int64))
+
+
+def _places(counts: Sequence[int]) -> list[int]:
+    return [place for place, count in enumerate(counts) for _ in range(count)]
 
 
 def _stack(data: Any, *, dtype: torch.dtype | None = None, device: Any = None) -> torch.Tensor:

@@ -638,6 +638,30 @@ def _calls_that_leave_a_trace() -> dict[str, Kind]:
             x,
             'self.w = nn.Parameter(torch.ones(3))\nself.register_buffer("g", torch.zeros(3))',
         ),
+        "the data of a result": Kind(
+            "y = x0 * 2\nself.w.data = y\nself.w.data[1:].mul_(2)\ny.add_(1)\nz = self.w * 3\ny.sub_(x0)\n"
+            "return z, self.w + 1, y * 1",
+            x,
+            "self.w = nn.Parameter(torch.ones(3))",
+        ),
+        "copies": Kind(
+            "from copy import copy, deepcopy\ny, z = deepcopy({'a': [x0, x0], 'b': self.g}), copy(self.g)\n"
+            "y['a'][0].add_(1)\nz.mul_(2)\nreturn y['a'][1], y['b'] + 1, self.g * x0, deepcopy(self.layer)(x0)",
+            x,
+            'self.register_buffer("g", torch.ones(3))\nself.layer = nn.Linear(3, 3)',
+        ),
+        "repeats of a buffer": Kind(
+            "y, z = x0.repeat_interleave(torch.tensor([2, 0, 1])), x0[(x0 > 0).nonzero()].sum()\n"
+            "return y * 2, z, torch.stack([x0, x0]).repeat_interleave(self.n, dim=1), torch.repeat_interleave(self.a),"
+            " x0.repeat_interleave(self.n[:1])",
+            x,
+            'self.register_buffer("n", torch.tensor([1, 2, 3]))\nself.a = torch.tensor([3, 1])',
+        ),
+        "calls that raise": Kind(
+            "try:\n    y = x0.view(2, 2)\nexcept RuntimeError:\n    y = x0.view(3, 1)\n"
+            "try:\n    z = y @ y\nexcept RuntimeError:\n    z = y @ y.mT\nreturn z * x0",
+            x,
+        ),
         "a tensor of results": Kind(
             "y = torch.tensor([x0.sum(), x0.max(), 1])\n"
             "return y * x0, torch.tensor([[x0[0], 2.5], [len(x0), x0.argmax()]], dtype=torch.float64),"
