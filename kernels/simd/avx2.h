@@ -54,8 +54,8 @@ KERNELS_ALWAYS_INLINE inline Ints add_products(Ints sums, Bytes x, Bytes weights
                                                  _mm256_madd_epi16(odd_bytes(x), odd_chars(weights))));
 }
 
-// Sums of products of weights of 4 bits: a pair of products is at most 2 * 255 * 8, so that 16 bits hold eight pairs.
-#define KERNELS_ADDS_NIBBLES_IN_SHORTS
+#define KERNELS_SPLITS_NIBBLES
+inline constexpr int kNibbleFactor = 1;
 
 /// The signed 4-bit integers in the lower nibbles of bytes.
 KERNELS_ALWAYS_INLINE inline Bytes lower_nibbles(Bytes x) {
@@ -67,13 +67,19 @@ KERNELS_ALWAYS_INLINE inline Bytes lower_nibbles(Bytes x) {
 /// The same for the higher nibbles.
 KERNELS_ALWAYS_INLINE inline Bytes higher_nibbles(Bytes x) { return lower_nibbles(_mm256_srli_epi16(x, 4)); }
 
+// Sums of products of weights of 4 bits: a pair of products is at most 2 * 255 * 8, so that 16 bits hold eight pairs.
+#define KERNELS_ADDS_NIBBLES_IN_SHORTS
+using Shorts = __m256i;
+/// The elements of a column whose products 16-bit sums hold.
+inline constexpr int64_t kShortsDepth = 32;
+
 /// Adds to each 16-bit sum the products of two bytes. The bytes of `x` are unsigned, the bytes of `weights` are signed.
-KERNELS_ALWAYS_INLINE inline Bytes add_pairs_of_bytes(Bytes sums, Bytes x, Bytes weights) {
+KERNELS_ALWAYS_INLINE inline Shorts add_to_shorts(Shorts sums, Bytes x, Bytes weights) {
   return _mm256_add_epi16(sums, _mm256_maddubs_epi16(x, weights));
 }
 
 /// Adds to each 32-bit sum two 16-bit sums.
-KERNELS_ALWAYS_INLINE inline Ints add_shorts(Ints totals, Bytes sums) {
+KERNELS_ALWAYS_INLINE inline Ints add_shorts(Ints totals, Shorts sums) {
   return _mm256_add_epi32(totals, _mm256_madd_epi16(sums, _mm256_set1_epi16(1)));
 }
 

@@ -56,6 +56,11 @@ KERNELS_ALWAYS_INLINE inline Ints add_products(Ints sums, Bytes x, Bytes weights
   return vdotq_s32(sums, vreinterpretq_s8_u8(x), vreinterpretq_s8_u8(weights));
 }
 
+/// Adds to each sum the weights of its quad.
+KERNELS_ALWAYS_INLINE inline Ints add_quad_weights(Ints sums, Bytes weights) {
+  return vdotq_s32(sums, vdupq_n_s8(1), vreinterpretq_s8_u8(weights));
+}
+
 using QuadSums = Ints;
 
 template <int kQuad>
@@ -67,24 +72,29 @@ KERNELS_ALWAYS_INLINE inline Ints total(QuadSums sums) { return sums; }
 
 #else
 
-/// The products of the lower and of the higher eight bytes.
-struct Products {
+/// 16-bit integers: products, or sums of products, of the lower and of the higher eight bytes.
+struct Shorts {
   int16x8_t lower;
   int16x8_t higher;
-
-  KERNELS_ALWAYS_INLINE Products(Bytes x, Bytes weights)
-      : lower(vmull_s8(vget_low_s8(vreinterpretq_s8_u8(x)), vget_low_s8(vreinterpretq_s8_u8(weights)))),
-        higher(vmull_high_s8(vreinterpretq_s8_u8(x), vreinterpretq_s8_u8(weights))) {}
-
-  KERNELS_ALWAYS_INLINE void subtract(Bytes x, Bytes weights) {
-    lower = vmlsl_s8(lower, vget_low_s8(vreinterpretq_s8_u8(x)), vget_low_s8(vreinterpretq_s8_u8(weights)));
-    higher = vmlsl_high_s8(higher, vreinterpretq_s8_u8(x), vreinterpretq_s8_u8(weights));
-  }
 };
 
+KERNELS_ALWAYS_INLINE inline Shorts products_of(Bytes x, Bytes weights) {
+  return {vmull_s8(vget_low_s8(vreinterpretq_s8_u8(x)), vget_low_s8(vreinterpretq_s8_u8(weights))),
+          vmull_high_s8(vreinterpretq_s8_u8(x), vreinterpretq_s8_u8(weights))};
+}
+
+/// Adds to each 32-bit sum four 16-bit integers.
+KERNELS_ALWAYS_INLINE inline Ints add_shorts(Ints sums, Shorts shorts) {
+  return vaddq_s32(sums, vpaddq_s32(vpaddlq_s16(shorts.lower), vpaddlq_s16(shorts.higher)));
+}
+
 KERNELS_ALWAYS_INLINE inline Ints add_products(Ints sums, Bytes x, Bytes weights) {
-  const Products products{x, weights};
-  return vaddq_s32(sums, vpaddq_s32(vpaddlq_s16(products.lower), vpaddlq_s16(products.higher)));
+  return add_shorts(sums, products_of(x, weights));
+}
+
+/// Adds to each sum the weights of its quad.
+KERNELS_ALWAYS_INLINE inline Ints add_quad_weights(Ints sums, Bytes weights) {
+  return vpadalq_s16(sums, vpaddlq_s8(vreinterpretq_s8_u8(weights)));
 }
 
 /// Sums of two neighboring products.
@@ -95,26 +105,54 @@ struct QuadSums {
 
 template <int kQuad>
 KERNELS_ALWAYS_INLINE inline QuadSums add_quad_products(QuadSums sums, Bytes x, Bytes weights) {
-  const Products products{vreinterpretq_u8_u32(vdupq_laneq_u32(vreinterpretq_u32_u8(x), kQuad)), weights};
+  const Shorts products = products_of(vreinterpretq_u8_u32(vdupq_laneq_u32(vreinterpretq_u32_u8(x), kQuad)), weights);
   return {vpadalq_s16(sums.lower, products.lower), vpadalq_s16(sums.higher, products.higher)};
 }
 
 #define KERNELS_MULTIPLIES_PAIRS_OF_QUADS
 
-/// Adds the products of quads kQuad and kQuad + 1 of x, by 16-bit sums of two products, and the weights `second`.
-/// The sum of two products alone could be 2 * -128 * -128, which does not fit into 16 bits. x * v - ~y * w is
-/// x * v + y * w + w, and always fits.
+/// Adds the products of quad kQuad of x and of the sum's quad of `first`, those of the next quad of x and of `second`,
+/// and the weights `second`: the products are first added in 16 bits. The sum of two products alone could be
+/// 2 * -128 * -128, which does not fit. x * v - ~y * w is x * v + y * w + w, and always fits.
 template <int kQuad>
-KERNELS_ALWAYS_INLINE inline QuadSums add_pair_products(QuadSums sums, Bytes x, Bytes complement, Bytes first,
-                                                        Bytes second) {
-  Products products{vreinterpretq_u8_u32(vdupq_laneq_u32(vreinterpretq_u32_u8(x), kQuad)), first};
-  products.subtract(vreinterpretq_u8_u32(vdupq_laneq_u32(vreinterpretq_u32_u8(complement), kQuad + 1)), second);
-  return {vpadalq_s16(sums.lower, products.lower), vpadalq_s16(sums.higher, products.higher)};
+KERNELS_ALWAYS_INLINE inline QuadSums add_pair_products(QuadSums sums, Bytes x, Bytes first, Bytes second) {
+  const uint32x4_t quads = vreinterpretq_u32_u8(x);
+  const int8x16_t complement = vreinterpretq_s8_u32(vdupq_laneq_u32(vmvnq_u32(quads), kQuad + 1));
+  const int8x16_t weights = vreinterpretq_s8_u8(second);
+  const Shorts products = products_of(vreinterpretq_u8_u32(vdupq_laneq_u32(quads, kQuad)), first);
+  return {vpadalq_s16(sums.lower, vmlsl_s8(products.lower, vget_low_s8(complement), vget_low_s8(weights))),
+          vpadalq_s16(sums.higher, vmlsl_high_s8(products.higher, complement, weights))};
 }
 
 KERNELS_ALWAYS_INLINE inline Ints total(QuadSums sums) { return vpaddq_s32(sums.lower, sums.higher); }
 
+// Sums of products of weights of 4 bits: a product is at most 128 * 8, so that 16 bits hold 31.
+#define KERNELS_ADDS_NIBBLES_IN_SHORTS
+/// The elements of a column whose products 16-bit sums hold: 16 quads.
+inline constexpr int64_t kShortsDepth = 64;
+
+/// Adds to each 16-bit sum the product of two bytes.
+KERNELS_ALWAYS_INLINE inline Shorts add_to_shorts(Shorts sums, Bytes x, Bytes weights) {
+  return {vmlal_s8(sums.lower, vget_low_s8(vreinterpretq_s8_u8(x)), vget_low_s8(vreinterpretq_s8_u8(weights))),
+          vmlal_high_s8(sums.higher, vreinterpretq_s8_u8(x), vreinterpretq_s8_u8(weights))};
+}
+
 #endif
+#endif
+
+#define KERNELS_SPLITS_NIBBLES
+#if defined(KERNELS_ADDS_NIBBLES_IN_SHORTS)
+inline constexpr int kNibbleFactor = 1;
+
+KERNELS_ALWAYS_INLINE inline Bytes higher_nibbles(Bytes x) {
+  return vreinterpretq_u8_s8(vshrq_n_s8(vreinterpretq_s8_u8(x), 4));
+}
+KERNELS_ALWAYS_INLINE inline Bytes lower_nibbles(Bytes x) { return higher_nibbles(vshlq_n_u8(x, 4)); }
+#else
+inline constexpr int kNibbleFactor = 16;
+
+KERNELS_ALWAYS_INLINE inline Bytes higher_nibbles(Bytes x) { return vandq_u8(x, vdupq_n_u8(0xF0)); }
+KERNELS_ALWAYS_INLINE inline Bytes lower_nibbles(Bytes x) { return vshlq_n_u8(x, 4); }
 #endif
 
 #define KERNELS_MULTIPLIES_BY_ELEMENT

@@ -157,7 +157,7 @@ inline constexpr uint8_t kFlippedBits = kMultipliesSignedBytes ? 0x80 : 0;
 KERNELS_ALWAYS_INLINE inline Ints sums_of_weights(const char* weights, int64_t stride, int64_t count) {
   Ints sums = {};
   for (int64_t i = 0; i < count; ++i) {
-    sums = add_products(sums, repeat_quad(0x01010101u), load_as<Bytes>(weights + i * stride));
+    sums = add_quad_weights(sums, load_as<Bytes>(weights + i * stride));
   }
   return sums;
 }
@@ -198,9 +198,7 @@ struct Nibbles {
   Bytes higher;
 };
 
-#if defined(KERNELS_ADDS_NIBBLES_IN_SHORTS)
-
-inline constexpr int kNibbleFactor = 1;
+#if defined(KERNELS_SPLITS_NIBBLES)
 
 KERNELS_ALWAYS_INLINE inline Nibbles nibbles_of(Bytes x) { return {lower_nibbles(x), higher_nibbles(x)}; }
 
