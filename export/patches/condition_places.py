@@ -25,7 +25,6 @@ from torch._subclasses import FakeTensor
 from torch.export import ExportedProgram
 from torch.fx.experimental.symbolic_shapes import ShapeEnv, uninteresting_files
 
-from export.graph_passes import graphs
 from export.patches import patch
 from export.patches.patch import Patch
 
@@ -36,7 +35,8 @@ PATCH = Patch(
         "torch._guards:SLoc": {"2.13": "c3bba63d8d44"},
     },
     without="messages about sizes name no line of the model",
-)  # The name of a size of an input.
+)
+# The name of a size of an input.
 _SIZE = re.compile(r"^L\['(\w+)'\](.*)\.size\(\)\[(\d+)\]$")
 
 
@@ -94,7 +94,8 @@ def _with_stack(
 
 def conditions(program: ExportedProgram) -> Sequence[Condition]:
     """Returns the conditions of a program, in the order in which the trace met them."""
-    mode = next((value.fake_mode for _, value in graphs.user_inputs(program) if isinstance(value, FakeTensor)), None)
+    values = (node.meta.get("val") for node in program.graph.find_nodes(op="placeholder"))
+    mode = next((value.fake_mode for value in values if isinstance(value, FakeTensor)), None)
     if mode is None or mode.shape_env is None:
         return []
     names = {
