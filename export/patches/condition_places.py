@@ -68,8 +68,13 @@ class Condition:
 
     def excludes(self, sizes: Mapping[Any, int]) -> bool:
         """Returns whether the condition does not hold for the sizes of all its symbols."""
-        # SymPy's false is not Python's.
-        return bool(self.expression.free_symbols <= sizes.keys() and self.expression.subs(sizes) == False)  # noqa: E712
+        if not self.expression.free_symbols <= sizes.keys():
+            return False
+        try:
+            # SymPy's false is not Python's.
+            return bool(self.expression.subs(sizes) == False)  # noqa: E712
+        except ZeroDivisionError:  # A remainder by a size of 0 has no value.
+            return False
 
 
 def noted() -> contextlib.AbstractContextManager[None]:
