@@ -154,7 +154,10 @@ class Runner:
         times = _TIMES.search(printed)
         if process.returncode != 0 or not times:
             wrong = [line for line in printed.splitlines() if "DIFFERS" in line or "error:" in line]
-            raise UnavailableError((wrong or [_last_line(printed)])[0].strip())
+            reason = (wrong or [_last_line(printed)])[0].strip()
+            # If ExecuTorch gives up, only its log has the reason.
+            _, has_log, log = printed.partition("ExecuTorch's log:")
+            raise UnavailableError(f"{reason} {_last_line(log)}" if has_log else reason)
         return times, peak
 
     def start(self) -> Started:
