@@ -22,7 +22,7 @@ from export.user.model_file import Method
 # The sizes of an example that torch.export fixes, since tensors of such sizes behave in another way, as in broadcasts.
 _FIXED_SIZES = (0, 1)
 # torch.export assumes that sizes are at least 2. Most programs are right for 1, too.
-_LEAST_OF_EXPORT = 2
+LEAST_OF_EXPORT = 2
 
 
 def check(method: Method, exported: ExportedProgram) -> None:
@@ -43,7 +43,7 @@ def check(method: Method, exported: ExportedProgram) -> None:
         )
         for name, value in graphs.user_inputs(exported)
         for dim, size in enumerate(value.shape if isinstance(value, torch.Tensor) else ())
-        if _bounds(size)[1] is int_oo
+        if bounds(size)[1] is int_oo
     ]
     findings = findings or list(_samples_beyond(method, exported))
     if findings:
@@ -60,8 +60,8 @@ def _samples_beyond(method: Method, exported: ExportedProgram) -> Iterator[Findi
             if not (isinstance(value, torch.Tensor) and isinstance(leaf, torch.Tensor)):
                 continue
             for dim, (size, has) in enumerate(zip(value.shape, leaf.shape, strict=True)):
-                least, most = _bounds(size)
-                if has > most or has < least > _LEAST_OF_EXPORT:
+                least, most = bounds(size)
+                if has > most or has < least > LEAST_OF_EXPORT:
                     yield Finding(
                         method.at,
                         f"sample {index} of {method.name}() has the size {has} in dimension {dim} of the input {name},"
@@ -82,13 +82,14 @@ def narrowed(method: Method, exported: ExportedProgram) -> Iterator[Finding]:
     for (name, value), asked, path in leaves:
         for dim, size in enumerate(value.shape if isinstance(value, torch.Tensor) else ()):
             asked_most = asked_sizes.most_of_hint(asked.get(dim))
-            if asked_most is not None and _bounds(size)[1] < asked_most:
+            if asked_most is not None and bounds(size)[1] < asked_most:
                 of_size = f"{path}.shape[{dim}]"
                 by = next((one for one in conditions if _is_excluded(one, of_size, asked_most)), None)
                 yield _narrowed(method, f"the input {name} of {method.name}()", dim, size, asked_most=asked_most, by=by)
 
 
-def _bounds(size: int | torch.SymInt) -> tuple[int, int]:
+def bounds(size: int | torch.SymInt) -> tuple[int, int]:
+    """Returns the smallest and the largest size for torch.export; int_oo for no largest one."""
     if not isinstance(size, torch.SymInt):
         return size, size
     bounds = size.node.shape_env.bound_sympy(size.node.expr)
@@ -103,7 +104,7 @@ def _is_excluded(condition: Condition, name: str, size: int) -> bool:
 def _narrowed(
     method: Method, what: str, dim: int, size: int | torch.SymInt, *, asked_most: int, by: Condition | None
 ) -> Finding:
-    least, most = _bounds(size)
+    least, most = bounds(size)
     has = f"the fixed size {most}" if least == most else f"sizes up to {most} only"
     at, details = method.source.frames_of_text(by.stack_trace if by else "")
     cause = (

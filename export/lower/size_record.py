@@ -22,14 +22,13 @@ from executorch.exir import EdgeProgramManager
 from torch.export import ExportedProgram
 
 from export.graph_passes import graphs
+from export.lower import input_sizes
 from export.user import asked_sizes
 from export.user.model_file import Method
 
 _KEY = "rules_executorch.input_sizes/"
 _ALIGNMENT = 4
 _NO_SYMBOL = -1
-# torch.export assumes that a size is at least 2 if the user names none. Most programs are right for 0 and 1.
-_LEAST_OF_EXPORT = 2
 
 # A SymPy expression. SymPy's types are no use: PyTorch's own are incomplete.
 _Expression = Any
@@ -71,50 +70,40 @@ def _inputs(method: Method, program: ExportedProgram) -> Iterator[list[_Dim]]:
     ]
     asked: list[Mapping[int, Any]] = [*asked_sizes.of(method)]
     asked += [{}] * (len(sizes) - len(asked))
-    least_asked = [
-        [asked_sizes.least(of_input[dim]) if dim in of_input else None for dim in range(len(of_sizes))]
-        for of_sizes, of_input in zip(sizes, asked, strict=False)
-    ]
     smallest: dict[_Expression, int] = {}
-    for of_sizes, of_input in zip(sizes, least_asked, strict=True):
-        for size, least in zip(of_sizes, of_input, strict=True):
-            if isinstance(size, torch.SymInt) and size.node.expr.is_Symbol and least is not None:
-                smallest[size.node.expr] = least
+    for of_sizes, of_input in zip(sizes, asked, strict=False):
+        for dim, size in enumerate(of_sizes):
+            if isinstance(size, torch.SymInt) and size.node.expr.is_Symbol and dim in of_input:
+                smallest[size.node.expr] = asked_sizes.least(of_input[dim]) or 0
     symbols: dict[_Expression, int] = {}
-    for of_sizes, of_input in zip(sizes, least_asked, strict=True):
-        yield [_dim(size, least, smallest, symbols) for size, least in zip(of_sizes, of_input, strict=True)]
+    for of_sizes in sizes:
+        yield [_dim(size, smallest, symbols) for size in of_sizes]
 
 
-def _dim(
-    size: int | torch.SymInt, asked: int | None, smallest: Mapping[_Expression, int], symbols: dict[_Expression, int]
-) -> _Dim:
+def _dim(size: int | torch.SymInt, smallest: Mapping[_Expression, int], symbols: dict[_Expression, int]) -> _Dim:
     """Returns the description of a dimension.
 
     Args:
         size: the size in the graph.
-        asked: the smallest size that the user asks for; None if nothing is said.
-        smallest: the same by symbol.
+        smallest: the smallest sizes that the user asks for, by symbol.
         symbols: the numbers of the symbols. A new symbol is added.
     """
-    if isinstance(size, int):
-        return _Dim(size, size)
-    expression = size.node.expr
-    bounds = size.node.shape_env.bound_sympy(expression)
-    if bounds.lower == bounds.upper:
-        return _Dim(int(bounds.lower), int(bounds.upper))
-    most = min(int(bounds.upper), torch.iinfo(torch.int32).max)
-    line = _line(expression)
+    least, most = input_sizes.bounds(size)
+    if isinstance(size, int) or least == most:
+        return _Dim(int(least), int(most))
+    most = min(int(most), torch.iinfo(torch.int32).max)
+    line = _line(size.node.expr)
     if line is None:
-        return _Dim(asked or _allowed(int(bounds.lower)), most)
+        return _Dim(_allowed(least), most)
     symbol, factor, offset = line
-    lower = _allowed(int(size.node.shape_env.bound_sympy(symbol).lower))
-    least = asked or max(0, factor * smallest.get(symbol, lower) + offset)
-    return _Dim(least, most, symbols.setdefault(symbol, len(symbols)), factor, offset)
+    least_symbol = max(smallest.get(symbol, 0), _allowed(size.node.shape_env.bound_sympy(symbol).lower))
+    number = symbols.setdefault(symbol, len(symbols))
+    return _Dim(max(0, factor * least_symbol + offset), most, number, factor, offset)
 
 
 def _allowed(lower: int) -> int:
     """Returns the smallest size for a lower bound of torch.export, without its assumption."""
-    return lower if lower > _LEAST_OF_EXPORT else 0
+    return int(lower) if lower > input_sizes.LEAST_OF_EXPORT else 0
 
 
 def _line(expression: _Expression) -> tuple[_Expression, int, int] | None:

@@ -54,6 +54,16 @@ class SizeRecordTest(Files):
         )
         self.assertEqual(found, [[InputDim(0, 9, 0, 1, 0), InputDim(5, 8, 1, 1, 0)]])
 
+    def test_a_line_of_the_model_needs_a_larger_size_than_asked_for(self) -> None:
+        """torch.export narrows sizes of hints. For a smaller size, the module raises."""
+        found = self.sizes(
+            arguments="x",
+            result="x[:5].reshape(5) * x.sum()",
+            inputs="torch.ones(7)",
+            shapes="return ({0: Dim.AUTO(min=1, max=9)},)",
+        )
+        self.assertEqual(found, [[InputDim(5, 9, 0, 1, 0)]])
+
     def test_the_same_size_in_two_inputs(self) -> None:
         found = self.sizes(
             arguments="x, scale, y",
