@@ -350,7 +350,8 @@ class _Check:
             at or method.at,
             f"{method.name}() does something else {where}, and get_dynamic_shapes() asks for such sizes, too: {found}",
             f"{'this line' if at else 'a line of the model'} depends on the size, as `if x.shape[1] > 4:` does. The"
-            " program has what the model does for the example inputs, and does not check sizes when it runs.",
+            " program has what the model does for the example inputs, and ExecuTorch does not check sizes when it"
+            " runs.",
             fix,
             details,
             id="narrowed-size",

@@ -13,6 +13,7 @@ from typing import Any
 import torch
 from torch.distributions import Distribution
 from torch.fx import traceback as fx_traceback
+from torch.nn.modules.batchnorm import _NormBase
 
 from diagnostics import derived_operator
 from diagnostics.errors import InputError
@@ -112,6 +113,13 @@ _BATCH_NORM = (
     " does not know.",
     "give the batch norm a number as momentum, such as 0.1; or have it in eval mode, which get_model() need not set.",
 )
+
+
+def _counts_runs(module: object) -> bool:
+    """Returns whether a module is a batch norm whose statistics are the means of all its runs."""
+    return isinstance(module, _NormBase) and module.training and module.momentum is None
+
+
 # Causes that show in the frames of an error: the file, what holds for the variables of a frame, and the hint.
 _FRAMES: Sequence[tuple[Path, Callable[[Mapping[str, Any]], bool], tuple[str, str]]] = (
     (
@@ -121,7 +129,7 @@ _FRAMES: Sequence[tuple[Path, Callable[[Mapping[str, Any]], bool], tuple[str, st
     ),
     (
         Path(torch.nn.__file__).parent / "modules" / "batchnorm.py",
-        lambda variables: variables["self"].training and variables["self"].momentum is None,
+        lambda variables: _counts_runs(variables.get("self")),
         _BATCH_NORM,
     ),
     (Path(torch.__file__).parent / "_functorch" / "eager_transforms.py", lambda _: True, DERIVATIVES),

@@ -99,8 +99,10 @@ def _max_pool2d(function: Any, x: Tensor, *args: Any, **kwargs: Any) -> Tensor:
 
 
 def _avg_pool(dims: int, function: Any, x: Tensor, *args: Any, **kwargs: Any) -> Tensor:
-    given = _arguments(args, kwargs, "kernel_size", "stride", "padding", "ceil_mode", "count_include_pad", "divisor")
-    is_whole = _is_whole(x, dims, given) and given.get("divisor") is given.get("divisor_override") is None
+    given = _arguments(
+        args, kwargs, "kernel_size", "stride", "padding", "ceil_mode", "count_include_pad", "divisor_override"
+    )
+    is_whole = _is_whole(x, dims, given) and given.get("divisor_override") is None
     return x.mean([*range(-dims, 0)], keepdim=True) if is_whole else function(x, *args, **kwargs)
 
 

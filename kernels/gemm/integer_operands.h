@@ -17,8 +17,7 @@ struct Prepared;
 ///
 ///   kWeightBits: the bits of a weight. With 4, a byte has two weights, kPanelDepth elements apart, and sums are those
 ///       of simd::kNibbleFactor times the weights.
-///   kIsUnsigned: whether sums are those of unsigned bytes, to which `row_bits` converts. Otherwise `row_bits` is 0,
-///   rows
+///   kIsUnsigned: whether sums are those of unsigned bytes, to which `row_bits` converts. If not, `row_bits` is 0, rows
 ///       are as simd::add_products() reads them, and `k` is a multiple of kBytePanelRowMultiple.
 template <int kWeightBits, bool kIsUnsigned>
 struct Operands {
