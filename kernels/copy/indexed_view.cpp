@@ -6,6 +6,7 @@
 
 #include "kernels/copy/offset_copy.h"
 #include "kernels/parallel/parallel_for.h"
+#include "kernels/simd/vector.h"
 #include "kernels/tensors/convert.h"
 #include "kernels/views/loop_nest.h"
 
@@ -46,6 +47,9 @@ int64_t load_position(ScalarType type, const char* pointer) {
 
 /// The number of steps whose offsets are computed at a time.
 constexpr int64_t kMostSteps = 256;
+/// How many rows ahead the start of a row is prefetched. Chosen rows are anywhere in memory, where the processor's own
+/// prefetching does not find them.
+constexpr int64_t kRowsAhead = 12;
 /// For rows with fewer elements, the inner loop goes over the rows instead of over the elements of a row.
 constexpr int64_t kShortRow = 8;
 
@@ -308,6 +312,7 @@ void gather(const ConstStridedView& source, const IndexedView& chosen, const Str
     char* const to = target.data + rows.other_offset;
     if (!loops_over_rows(rows)) {
       for (int64_t k = 0; k < rows.count; ++k) {
+        simd::prefetch(from + rows.chosen_offsets[std::min(k + kRowsAhead, rows.count - 1)]);
         copy_elements(from + rows.chosen_offsets[k], rows.chosen_stride, to + k * rows.other_step, rows.other_stride,
                       rows.element_size, rows.n);
       }
