@@ -1,23 +1,27 @@
 """Compares models with the fastest other runtimes; writes docs/benchmarks.md and a plot.
 
-    tools/bazel run //tools/bench:peers_bench -- --prepare   # writes the peers' files, once: minutes, and 8 GB
-    tools/bazel run //tools/bench:peers_bench                # measures everything in --minutes
-    tools/bazel run //tools/bench:peers_bench -- --set=avx2  # as on a processor without AVX-512
+    tools/bazel run //tools/bench:peers_bench -- --prepare        # writes the peers' files: minutes, and 8 GB
+    tools/bazel run //tools/bench:peers_bench                     # measures all rows, and writes the document
+    tools/bazel run //tools/bench:peers_bench -- --models=^bert$  # measures one row, and writes the document
+    tools/bazel run //tools/bench:peers_bench -- --set=avx2       # as on a processor without AVX-512
 
 The document has a section for each instruction set. With a set that is not the processor's widest, our kernels and the
 peers are limited to the set, and peers that cannot be limited are left out. torch.compile and llama.cpp need another
 --prepare for the set.
 
 For each model, all columns load the program, run it once and compare with PyTorch's outputs, on one thread and on two.
-Then the columns take turns until the model's part of --minutes is over. A peer with a Python API has a process for each
-number of threads, which sleeps during the turns of others. All processes of a model need up to 6 GB. The time
-of a column is the median of its turns, and the time of a turn is the median of its runs. The complete results of each
-model are stored in --state, by instruction set. --resume continues from there.
+Then the columns take turns for --minutes. A peer with a Python API has a process for each number of threads, which
+sleeps during the turns of others. All processes of a model need up to 6 GB. The time of a column is the median of its
+turns, and the time of a turn is the median of its runs.
+
+All columns of a row are measured in one run. The file docs/peers_SET.json has the rows, each with its commit, day and
+machine, and the document is written from all rows of that file. --resume leaves out the rows of the current commit.
 """
 
 from __future__ import annotations
 
 import dataclasses
+import datetime
 import functools
 import hashlib
 import json
@@ -45,15 +49,19 @@ from tools.bench.peers.contestants import (
 )
 from tools.bench.peers.instruction_set import InstructionSet
 from tools.bench.peers.masked import masked
-from tools.bench.peers.results import Cell, Results
+from tools.bench.peers.results import Cell, Results, Row, Run
 from tools.bench.peers.worker import SESSIONS
 
-_MODELS = flags.DEFINE_string("models", "", "A regular expression: which rows. Not all: no document is written.")
-_COLUMNS = flags.DEFINE_string("columns", "", "A regular expression: which columns. Not all: no document is written.")
+_MODELS = flags.DEFINE_string("models", "", "A regular expression: which rows to measure.")
+_COLUMNS = flags.DEFINE_string(
+    "columns", "", "A regular expression: which columns. Not all: nothing is stored or written."
+)
 _SET = flags.DEFINE_string(
     "set", "", "The instruction set, e.g. avx2. Default: the widest that the processor has and the kernels are for."
 )
-_MINUTES = flags.DEFINE_float("minutes", 10, "How long all may take, without the preparation.", lower_bound=0)
+_MINUTES = flags.DEFINE_float(
+    "minutes", 1, "How long the turns of a model take. Those of an operator take a sixth of this.", lower_bound=0
+)
 _TURN = flags.DEFINE_float("turn", 0.25, "How many seconds a turn takes, at least one run.", lower_bound=0)
 _CPUS = flags.DEFINE_list(
     "cpus",
@@ -61,12 +69,12 @@ _CPUS = flags.DEFINE_list(
     "The processors: the first for one thread, both for two.",
 )
 _PREPARE = flags.DEFINE_bool("prepare", False, "Only makes what the peers read, and fills torch.compile's cache.")
-_RESUME = flags.DEFINE_bool("resume", False, "Keeps the rows that an interrupted run has measured.")
+_RESUME = flags.DEFINE_bool("resume", False, "Leaves out the rows that were measured at the current commit.")
 _CHECK = flags.DEFINE_bool("check", False, "Whether a goal that is missed is an error.")
 _STATE = flags.DEFINE_string(
     "state",
     os.path.join(os.environ.get("XDG_CACHE_HOME", os.path.expanduser("~/.cache")), "rules_executorch", "peers_bench"),
-    "The folder for what is kept: the peers' models, and the results so far.",
+    "The folder for what is kept: the peers' models.",
 )
 
 HERE = Path(__file__).parent
@@ -97,23 +105,24 @@ _MARKED = {
 }
 # If an inference takes longer than this, in seconds, there are no turns, and the single inference counts.
 _SLOW = 2.0
-# An operator's part of the time, relative to a model's part.
-_OPERATOR_PART = 0.15
+# The time of an operator's turns, relative to a model's.
+_OPERATOR_PART = 1 / 6
 
 
 class Bench:
     """All rows and columns, and the places of their files."""
 
-    def __init__(self, folder: Path, state: Path, chosen: InstructionSet) -> None:
+    def __init__(self, folder: Path, state: Path, docs: Path, chosen: InstructionSet) -> None:
         """Reads models.json.
 
         Args:
             folder: the folder of the built runners.
             state: the folder for files that are kept between runs.
+            docs: the folder of the document.
             chosen: the instruction set.
         """
         content = json.loads((folder / "models.json").read_text())
-        self.folder, self.state, self.instruction_set = folder, state, chosen
+        self.folder, self.state, self.docs, self.instruction_set = folder, state, docs, chosen
         self.kernels: list[str] = content["kernels"]
         self.models: dict[str, dict[str, Any]] = content["models"]
         self.peers = {name: title for name, title in _PEERS.items() if name not in chosen.left_out}
@@ -168,8 +177,9 @@ class Bench:
         return masked.copies(packages, own_libraries(runners[0]) if runners else [], self.state)
 
     @property
-    def results(self) -> Path:
-        return self.state / f"results_{self.instruction_set.name}.json"
+    def rows_file(self) -> Path:
+        """The file with the measured rows."""
+        return self.docs / f"peers_{self.instruction_set.name}.json"
 
     def contestant(self, column: str, name: str, prepared: Path, threads: int) -> Contestant:
         """Returns the contestant for a model in a column."""
@@ -272,20 +282,26 @@ def _print(name: str, row: Mapping[str, Cell]) -> None:
     print(f"{name}, {turns} turns, ms: " + ", ".join(cells), flush=True)
 
 
-def measure_all(bench: Bench, names: Sequence[str], end: float) -> Results:
-    """Measures and stores the rows without stored results, until about `end` in the time of time.monotonic()."""
-    found = results.load(bench.results)
-    left = [name for name in names if name not in found]
-    while left:
-        name = left[0]
-        parts = {other: _OPERATOR_PART if bench.is_operator(other) else 1 for other in left}
-        bench.prepared(name)
-        seconds = max(0.0, end - time.monotonic()) * parts[name] / sum(parts.values())
-        found[name] = measure(bench, name, seconds, _TURN.value)
-        results.save(found, bench.results)
-        _print(name, found[name])
-        left.pop(0)
-    return found
+def measure_all(bench: Bench, names: Sequence[str], run: Run) -> dict[str, Row]:
+    """Measures rows. Stores each row that has all columns, if all columns are chosen.
+
+    Args:
+        bench: the rows and columns.
+        names: the names of the rows.
+        run: the current run.
+    Returns:
+        The rows of the file, with the measured rows.
+    """
+    rows = results.load(bench.rows_file)
+    for name in names:
+        if _RESUME.value and name in rows and rows[name].run.commit == run.commit:
+            continue
+        seconds = 60 * _MINUTES.value * (_OPERATOR_PART if bench.is_operator(name) else 1)
+        rows[name] = Row(run, measure(bench, name, seconds, _TURN.value))
+        if not _COLUMNS.value:
+            results.save(rows, bench.rows_file)
+        _print(name, rows[name].cells)
+    return rows
 
 
 def prepare(bench: Bench, names: Sequence[str]) -> None:
@@ -311,19 +327,30 @@ def prepare(bench: Bench, names: Sequence[str]) -> None:
         print(f"{name}: prepared, {time.monotonic() - start:.0f} s", flush=True)
 
 
-def measured_peak(bench: Bench) -> tables.Peak | None:
-    """Measures the peak of the first processor; None without the program that measures the peak."""
+def current_run(bench: Bench, workspace: Path) -> Run:
+    """Describes this run, and measures the peak of the first processor."""
+    git = ["git", "-C", str(workspace)]
+    commit = subprocess.run([*git, "rev-parse", "--short=12", "HEAD"], check=True, stdout=subprocess.PIPE, text=True)
+    # The rows and the document change during a run.
+    changed = subprocess.run([*git, "diff", "--quiet", "HEAD", "--", ":!docs"], check=False).returncode
     program = bench.folder.parent / "machine_peak"
-    if not program.exists():
-        return None
     command = ["taskset", "-c", str(bench.cpus[0]), str(program)]
     printed = subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True).stdout
-    return tables.read_peak(printed, bench.instruction_set.name)
+    return Run(
+        commit.stdout.strip() + ("-dirty" if changed else ""),
+        datetime.date.today().isoformat(),
+        report.processor(),
+        os.cpu_count() or 1,
+        _built(),
+        tables.read_peak(printed, bench.instruction_set.name),
+    )
 
 
-def section(bench: Bench, found: Results, peak: tables.Peak | None) -> tuple[str, list[goals.Goal]]:
+def section(bench: Bench, rows: Mapping[str, Row]) -> tuple[str, list[goals.Goal]]:
     """Returns the text for docs/benchmarks.md, and the goals in the text."""
     chosen = bench.instruction_set
+    rows = {name: row for name, row in rows.items() if name in bench.models}
+    found: Results = {name: row.cells for name, row in rows.items()}
     titles = {name: model["title"] for name, model in bench.models.items()}
     models = {name: title for name, title in titles.items() if not bench.is_operator(name)}
     operators = {name: title for name, title in titles.items() if bench.is_operator(name)}
@@ -333,6 +360,7 @@ def section(bench: Bench, found: Results, peak: tables.Peak | None) -> tuple[str
     shares: dict[str, float | None] = {}
     for name in operators:
         time_of = found[name][ours].median(1) if name in found and ours in found[name] else None
+        peak = rows[name].run.peak if name in rows else None
         shares[name] = tables.share(work[name], time_of, peak) if time_of and peak else None
     judged = goals.of_models(of_models, ours, list(bench.peers), chosen.name)
     judged += goals.of_operators(shares, {name: work[name]["goal"] for name in operators}, operators)
@@ -340,13 +368,15 @@ def section(bench: Bench, found: Results, peak: tables.Peak | None) -> tuple[str
     shown = tables.shows(found, models, bench.columns, ours, list(bench.peers))
     parts = [
         f"## Comparison with peers, {chosen.name}",
-        f"Made by `{_command(chosen)}` on a machine with {os.cpu_count()} processors ({report.processor()}, which has"
-        f" `{chosen.widest}`). The kernels are those of the instruction set `{chosen.name}`.{_held(chosen)} The dtype"
+        f"Made by `tools/bazel run //tools/bench:peers_bench -- --set={chosen.name}`, and with `--models=^bert$`"
+        f" for one row. The kernels are those of the instruction set `{chosen.name}`.{_held(chosen)} The dtype"
         " is float32 unless the row says int8. *Ours* is an `executorch_binary` with the kernels of its model's"
         " operators, compiled for the model's dtypes (`dtype_selective_build`). *Ours* runs the program of all graph"
         " passes; our portable kernels, for every processor, run the program of the default passes, and the wheel's"
         " kernels run the program without passes. The peers run the same weights on the same inputs. Before the"
         " measurement, the outputs are compared with PyTorch's.",
+        "Each row is measured in one run, and the list has the run of each row:",
+        tables.runs(rows, titles),
         "The columns run in turn, with one thread on one processor, and with two on two. Each process has its number of"
         " threads and its processors from its start. A time is the median of the turns, and the time"
         " of a turn is the median of its runs. Copies of inputs before a run and of outputs after a run are not timed."
@@ -370,35 +400,24 @@ def section(bench: Bench, found: Results, peak: tables.Peak | None) -> tuple[str
         _left_out(chosen),
         "### Operators",
         "Programs of one operator, on one thread.",
-        f"The machine's peak is {peak.gflops:,.0f} GFLOP/s of float32. The share of a convolution is computed from the"
-        " operations of its definition. Winograd's algorithm, which ours uses, needs fewer operations, so the share can"
-        " exceed 100%. Operators that move bytes are compared with a copy of the same number of bytes, with the same"
-        " share of bytes in the caches: "
-        + ", ".join(f"{rate:.1f} GB/s for {size} MB" for size, rate in peak.copies.items())
-        + " (`//tools/bench:machine_peak`)."
-        if peak
-        else "",
-        tables.operators(found, operators, columns_of_operators, work, peak),
+        "The share of a convolution is computed from the operations of its definition. Winograd's algorithm, which ours"
+        " uses, needs fewer operations, so the share can exceed 100%. Operators that move bytes are compared with a"
+        " copy of the same number of bytes, with the same share of bytes in the caches"
+        " (`//tools/bench:machine_peak`).",
+        tables.operators(rows, operators, columns_of_operators, work),
         "### Goals",
         tables.goals(judged),
     ]
     return "\n\n".join(filter(None, parts)), judged
 
 
-def write(bench: Bench, found: Results, text: str, docs: Path) -> None:
+def write(bench: Bench, rows: Mapping[str, Row], text: str) -> None:
     """Writes the section of the instruction set, and its plot."""
-    report.replace_section(docs / "benchmarks.md", f"peers_{bench.instruction_set.name}", text)
+    report.replace_section(bench.docs / "benchmarks.md", f"peers_{bench.instruction_set.name}", text)
     titles = {name: model["title"] for name, model in bench.models.items() if not bench.is_operator(name)}
+    found = {name: row.cells for name, row in rows.items()}
     plot = tables.plot(found, titles, bench.columns, bench.kernels[0], list(bench.peers))
-    (docs / _plot(bench.instruction_set)).write_text(plot)
-
-
-def _command(chosen: InstructionSet) -> str:
-    """Returns the command that repeats the measurement, with kernels for the same instruction sets."""
-    built = _built()
-    kernels = "" if built == "all" else f" --//rules:instruction_sets={built}"
-    minutes = "" if _MINUTES.value == _MINUTES.default else f" --minutes={_MINUTES.value:g}"
-    return f"tools/bazel run{kernels} //tools/bench:peers_bench -- --set={chosen.name}{minutes}"
+    (bench.docs / _plot(bench.instruction_set)).write_text(plot)
 
 
 def _built() -> str:
@@ -447,21 +466,17 @@ def main(argv: Sequence[str]) -> None:
         chosen = instruction_set.choose(_SET.value, _built())
     except ValueError as error:
         raise app.UsageError(f"--set: {error}") from error
-    bench = Bench(HERE, Path(_STATE.value), chosen)
+    workspace = Path(os.environ["BUILD_WORKSPACE_DIRECTORY"])
+    bench = Bench(HERE, Path(_STATE.value), workspace / "docs", chosen)
     names = bench.rows(_MODELS.value)
     if _PREPARE.value:
         prepare(bench, names)
         return
-    if not _RESUME.value:
-        bench.results.unlink(missing_ok=True)
-    end = time.monotonic() + 60 * _MINUTES.value
-    peak = measured_peak(bench)
-    found = measure_all(bench, names, end)
-    text, judged = section(bench, found, peak)
+    rows = measure_all(bench, names, current_run(bench, workspace))
+    text, judged = section(bench, rows)
     print(text)
-    if set(found) == set(bench.models) and not _COLUMNS.value:
-        docs = Path(os.environ["BUILD_WORKSPACE_DIRECTORY"]) / "docs"
-        write(bench, found, text, docs)
+    if not _COLUMNS.value:
+        write(bench, rows, text)
     if _CHECK.value and not all(goal.met for goal in judged):
         raise SystemExit(1)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import importlib
 import re
 import subprocess
@@ -13,11 +14,13 @@ from absl import flags
 from absl.testing import absltest, flagsaver
 from executorch.extension.flat_tensor.serialize.serialize import FlatTensorSerializer
 
-from tools.bench.peers import contestants, instruction_set, peers_bench, results, tables
+from tools.bench.peers import contestants, instruction_set, peers_bench, results
 from tools.bench.peers.instruction_set import InstructionSet
 from tools.bench.peers.masked import masked
+from tools.bench.peers.results import Peak, Row, Run
 
 _NAME = "op_linear"
+_RUN = Run("0123456789ab", "2026-11-30", "a processor", 2, "avx2", Peak(100, ((32, 10),)))
 
 
 class PeersBenchTest(absltest.TestCase):
@@ -26,7 +29,7 @@ class PeersBenchTest(absltest.TestCase):
         self.enter_context(
             flagsaver.flagsaver(
                 (peers_bench._COLUMNS, "^(ours|eager|onnxruntime|xnnpack)$"),
-                (peers_bench._MINUTES, 5),
+                (peers_bench._MINUTES, 0),
                 (peers_bench._TURN, 0.01),
                 (peers_bench._CPUS, flags.FLAGS.cpus[:1]),
             )
@@ -34,15 +37,16 @@ class PeersBenchTest(absltest.TestCase):
         self.bench = self._bench(instruction_set.choose("", peers_bench._built()))
 
     def _bench(self, chosen: InstructionSet) -> peers_bench.Bench:
-        bench = peers_bench.Bench(peers_bench.HERE, Path(self.create_tempdir().full_path), chosen)
+        docs = Path(self.create_tempdir().full_path)
+        bench = peers_bench.Bench(peers_bench.HERE, Path(self.create_tempdir().full_path), docs, chosen)
         self.models = dict(bench.models)
         # As a model, which all columns have.
         bench.models[_NAME] = {key: value for key, value in self.models[_NAME].items() if key != "work"}
         return bench
 
     def test_a_model(self) -> None:
-        found = peers_bench.measure_all(self.bench, [_NAME], end=0)
-        row = found[_NAME]
+        found = peers_bench.measure_all(self.bench, [_NAME], _RUN)
+        row = found[_NAME].cells
         self.assertEqual(row["onnxruntime"].missing, "onnxruntime is not installed")
         self.assertEqual(row["xnnpack"].missing, "not built")
         for column in ("ours", "eager"):
@@ -59,11 +63,12 @@ class PeersBenchTest(absltest.TestCase):
         self.assertTrue(100e3 < ours.code < 5e6, ours.code)
         self.assertGreater(eager.code, 50e6)
         self.assertLess(ours.peak, eager.peak)
-        self.assertEqual(results.load(self.bench.results), found)
-        text, judged = peers_bench.section(self.bench, found, tables.Peak(100, {32: 10}))
-        sets, name = peers_bench._built(), self.bench.instruction_set.name
-        kernels = "" if sets == "all" else f" --//rules:instruction_sets={sets}"
-        self.assertIn(f"`tools/bazel run{kernels} //tools/bench:peers_bench -- --set={name} --minutes=5`", text)
+        text, judged = peers_bench.section(self.bench, found)
+        name = self.bench.instruction_set.name
+        self.assertIn(f"`tools/bazel run //tools/bench:peers_bench -- --set={name}`", text)
+        self.assertIn(
+            "\n- 2026-11-30, commit `0123456789ab`, 2 processors (a processor), kernels for avx2: all rows.", text
+        )
         self.assertRegex(text, rf"^## Comparison with peers, {name}\n")
         self.assertIn(f"instruction set `{name}`", text)
         self.assertIn(f"](peers_{name}.svg)", text)
@@ -75,7 +80,7 @@ class PeersBenchTest(absltest.TestCase):
 
     def test_files_are_read_before_the_first_inference(self) -> None:
         with mock.patch.object(peers_bench, "_read") as read:
-            peers_bench.measure_all(self.bench, [_NAME], end=0)
+            peers_bench.measure_all(self.bench, [_NAME], _RUN)
         (files,) = read.call_args.args
         names = {file.name for file in files}
         self.assertLessEqual({f"ours_{_NAME}", f"{_NAME}.pte", f"{_NAME}.ptd", "module.pt", "samples.npz"}, names)
@@ -90,18 +95,58 @@ class PeersBenchTest(absltest.TestCase):
         self.assertEqual(self.bench.columns_of("llama_token"), columns)
         self.assertEqual(self.bench.columns_of("op_mm"), ["ours", "eager"])
 
-    def test_a_row_that_is_there_is_not_measured_again(self) -> None:
-        before = {_NAME: {"ours": results.Cell(missing="kept")}}
-        results.save(before, self.bench.results)
-        self.assertEqual(peers_bench.measure_all(self.bench, [_NAME], end=0), before)
-        other = peers_bench.Bench(peers_bench.HERE, self.bench.state, InstructionSet("avx", "avx512"))
-        self.assertEqual(peers_bench.measure_all(other, [], end=0), {})
-        self.assertNotEqual(self.bench.caches, other.caches)
+    def _measure(self, run: Run, columns: str = "", resume: bool = False) -> dict[str, Row]:
+        """Measures the row, with a measurement that takes no time."""
+        cells = {"ours": results.Cell(missing=run.commit)}
+        with (
+            flagsaver.flagsaver((peers_bench._COLUMNS, columns), (peers_bench._RESUME, resume)),
+            mock.patch.object(peers_bench, "measure", return_value=cells),
+        ):
+            peers_bench.measure_all(self.bench, [_NAME], run)
+        return results.load(self.bench.rows_file)
+
+    def test_rows_are_kept(self) -> None:
+        other = Row(_RUN, {"ours": results.Cell(missing="kept")})
+        results.save({"bert": other, "a model of before": other}, self.bench.rows_file)
+        newer = dataclasses.replace(_RUN, commit="newer", day="2026-12-01")
+        rows = self._measure(newer)
+        self.assertEqual(rows["bert"], other)
+        self.assertEqual(rows[_NAME], Row(newer, {"ours": results.Cell(missing="newer")}))
+        text, _ = peers_bench.section(self.bench, rows)
+        newest, older = re.findall(r"(?m)^- (\S+), commit .*: (.*?)\. ", text)
+        self.assertEqual(newest, ("2026-12-01", "linear 32x384x1536"))
+        self.assertEqual(older, ("2026-11-30", "BERT-shaped encoder, 6x384, 32 tokens"))
+        with self.subTest("resume"):
+            again = dataclasses.replace(newer, day="2026-12-02")
+            self.assertEqual(self._measure(again, resume=True)[_NAME].run, newer)
+            self.assertEqual(self._measure(again)[_NAME].run, again)
+        with self.subTest("not all columns"):
+            self.assertEqual(self._measure(newer, columns="ours")[_NAME].run, again)
+
+    def test_current_run(self) -> None:
+        workspace = Path(self.create_tempdir().full_path)
+        git = ["git", "-c", "user.name=a", "-c", "user.email=a@b", "-C", str(workspace)]
+        (workspace / "docs").mkdir()
+        for file in ("kernel.h", "docs/page.md"):
+            (workspace / file).write_text("before")
+        for arguments in (["init", "-q"], ["add", "."], ["commit", "-qm", "files"]):
+            subprocess.run([*git, *arguments], check=True)
+        run = peers_bench.current_run(self.bench, workspace)
+        self.assertRegex(run.commit, r"^[0-9a-f]{12}$")
+        assert run.peak is not None
+        self.assertGreater(run.peak.gflops, 1)
+        (workspace / "docs/page.md").write_text("after")
+        self.assertEqual(peers_bench.current_run(self.bench, workspace).commit, run.commit)
+        (workspace / "kernel.h").write_text("after")
+        self.assertEqual(peers_bench.current_run(self.bench, workspace).commit, run.commit + "-dirty")
+
+    def test_caches_of_instruction_sets(self) -> None:
+        self.assertNotEqual(self._bench(InstructionSet("avx", "avx512")).caches.name, self.bench.caches.name)
 
     def test_contestants_get_the_instruction_set(self) -> None:
         none = {"ATEN_CPU_CAPABILITY": "none", "EXECUTORCH_INSTRUCTION_SET": "none"}
         self.enter_context(mock.patch.object(InstructionSet, "environment", none))
-        row = peers_bench.measure_all(self.bench, [_NAME], end=0)[_NAME]
+        row = peers_bench.measure_all(self.bench, [_NAME], _RUN)[_NAME].cells
         self.assertIn('EXECUTORCH_INSTRUCTION_SET is "none"', row["ours"].missing)
         self.assertRegex(row["eager"].missing, r"PyTorch's kernels are those for \w+, not for none")
 
@@ -110,7 +155,7 @@ class PeersBenchTest(absltest.TestCase):
         bench = self._bench(InstructionSet("baseline", "avx512"))
         self.assertEqual(list(bench.columns), ["ours", "portable", "wheel"])
         self.assertEqual(bench.columns_of(_NAME), list(bench.columns))
-        text, _ = peers_bench.section(bench, {}, None)
+        text, _ = peers_bench.section(bench, {})
         self.assertRegex(text, r"cannot be limited to `baseline`:\n\n- PyTorch eager: ")
         header = next(line for line in text.splitlines() if line.startswith("| model |"))
         for title in ("PyTorch eager", "AOTInductor", "XNNPACK", "ONNX Runtime", "OpenVINO", "llama.cpp"):
@@ -121,14 +166,13 @@ class PeersBenchTest(absltest.TestCase):
         self.enter_context(flagsaver.flagsaver((peers_bench._COLUMNS, "")))
         bench = self._bench(InstructionSet("avx2", "avx512"))
         self.assertEqual(bench.peers.keys(), peers_bench._PEERS.keys() - {"aoti"})
-        text, _ = peers_bench.section(bench, {}, None)
+        text, _ = peers_bench.section(bench, {})
         self.assertIn("instruction set `avx2`", text)
-        self.assertIn(", which has `avx512`)", text)
         self.assertIn("`ATEN_CPU_CAPABILITY=avx2`", text)
         self.assertIn(" XNNPACK, ONNX Runtime and OpenVINO have no such variable, and run as copies", text)
         self.assertIn(" llama.cpp is compiled for the set.", text)
         self.assertRegex(text, r"cannot be limited to `avx2`:\n\n- AOTInductor: .*\n\n### Operators")
-        widest, _ = peers_bench.section(self._bench(InstructionSet("avx2", "avx2")), {}, None)
+        widest, _ = peers_bench.section(self._bench(InstructionSet("avx2", "avx2")), {})
         self.assertNotIn("limit", widest)
 
     def test_masked_peers_get_the_copies(self) -> None:
@@ -145,7 +189,8 @@ class PeersBenchTest(absltest.TestCase):
     def test_sections_of_other_sets_stay(self) -> None:
         docs = Path(self.create_tempdir().full_path)
         for name, text in (("avx2", "old"), ("avx512", "kept"), ("avx2", "new")):
-            peers_bench.write(self._bench(InstructionSet(name, "avx512")), {}, text, docs)
+            bench = peers_bench.Bench(peers_bench.HERE, self.bench.state, docs, InstructionSet(name, "avx512"))
+            peers_bench.write(bench, {}, text)
         page = (docs / "benchmarks.md").read_text()
         sections = re.findall(r"<!-- (\w+): begin -->\n\n(.*)\n\n<!-- (\w+): end -->", page)
         self.assertEqual(sections, [("peers_avx2", "new", "peers_avx2"), ("peers_avx512", "kept", "peers_avx512")])

@@ -1,4 +1,4 @@
-"""The results: a cell for each model and column, stored in a file so that an interrupted run can continue."""
+"""The results: a cell for each model and column, stored with the machine and the commit that they were measured on."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ import statistics
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 
 @dataclass(frozen=True)
@@ -54,26 +55,92 @@ class Cell:
 Results = dict[str, dict[str, Cell]]
 
 
-def save(results: Results, file: Path) -> None:
-    """Writes the results atomically, so that an interruption leaves either the old or the new file."""
-    content = {model: {name: dataclasses.asdict(cell) for name, cell in row.items()} for model, row in results.items()}
+@dataclass(frozen=True)
+class Peak:
+    """A machine's peak on one thread.
+
+    Attributes:
+        gflops: billions of float32 operations per second.
+        copies: sizes of copies in MB, each with the billions of bytes per second that the copy reads and writes.
+    """
+
+    gflops: float
+    copies: tuple[tuple[int, float], ...]
+
+    def copy_of(self, gigabytes: float) -> float:
+        """Returns the bandwidth of a copy of about the same size, which has the same share of bytes in caches."""
+        megabytes = gigabytes * 1e9 / 2**20
+        return min(self.copies, key=lambda copy: abs(copy[0] - megabytes))[1]
+
+
+@dataclass(frozen=True)
+class Run:
+    """The run that measured a row.
+
+    Attributes:
+        commit: the commit of this repository; with "-dirty" if files outside of docs had changes.
+        day: the day, as YYYY-MM-DD.
+        processor: the name of the processor.
+        processors: the number of processors.
+        kernels: the instruction sets of the compiled kernels.
+        peak: the machine's peak; None if not measured.
+    """
+
+    commit: str
+    day: str
+    processor: str
+    processors: int
+    kernels: str
+    peak: Peak | None
+
+
+@dataclass(frozen=True)
+class Row:
+    """A measured model: all its columns, and the run that measured all of them."""
+
+    run: Run
+    cells: dict[str, Cell]
+
+
+def save(rows: Mapping[str, Row], file: Path) -> None:
+    """Writes rows atomically, so that an interruption leaves either the old or the new file.
+
+    The file has the medians of the turns, not each turn.
+    """
+    content = {name: dataclasses.asdict(_medians(row)) for name, row in sorted(rows.items())}
+    lines = [f"{json.dumps(name)}: {json.dumps(row)}" for name, row in content.items()]
     draft = file.with_suffix(".draft")
-    draft.write_text(json.dumps(content, indent=1) + "\n")
+    draft.write_text("{\n" + ",\n".join(lines) + "\n}\n")
     os.replace(draft, file)
 
 
-def load(file: Path) -> Results:
+def _medians(row: Row) -> Row:
+    """Returns the row with one turn in place of each cell's turns, with four digits."""
+    cells = {}
+    for column, cell in row.cells.items():
+        seconds = {threads: (float(f"{statistics.median(turns):.4g}"),) for threads, turns in cell.seconds.items()}
+        cells[column] = dataclasses.replace(cell, seconds=seconds)
+    return dataclasses.replace(row, cells=cells)
+
+
+def load(file: Path) -> dict[str, Row]:
     """Reads the file that save() wrote; empty if there is no file."""
     if not file.exists():
         return {}
+    return {name: Row(_run(row["run"]), _cells(row["cells"])) for name, row in json.loads(file.read_text()).items()}
+
+
+def _run(content: dict[str, Any]) -> Run:
+    peak = content.pop("peak")
+    return Run(**content, peak=Peak(peak["gflops"], tuple(map(tuple, peak["copies"]))) if peak else None)
+
+
+def _cells(content: dict[str, Any]) -> dict[str, Cell]:
     return {
-        model: {
-            name: Cell(
-                Cost(**cell["cost"]) if cell["cost"] else None,
-                {int(threads): tuple(turns) for threads, turns in cell["seconds"].items()},
-                cell["missing"],
-            )
-            for name, cell in row.items()
-        }
-        for model, row in json.loads(file.read_text()).items()
+        name: Cell(
+            Cost(**cell["cost"]) if cell["cost"] else None,
+            {int(threads): tuple(turns) for threads, turns in cell["seconds"].items()},
+            cell["missing"],
+        )
+        for name, cell in content.items()
     }

@@ -5,12 +5,11 @@ from __future__ import annotations
 import re
 import statistics
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 from tools.bench import report
 from tools.bench.peers.goals import Goal, ratios
-from tools.bench.peers.results import Cell, Cost, Results
+from tools.bench.peers.results import Cell, Cost, Peak, Results, Row, Run
 
 _NONE = "-"
 # Marks a time on two threads that is more than this share of the time on one thread.
@@ -18,24 +17,6 @@ _MARK = "†"
 _SHARE = 0.8
 # The least time on one thread, in seconds, for a mark.
 _LONG = 0.01
-
-
-@dataclass(frozen=True)
-class Peak:
-    """The machine's peak on one thread.
-
-    Attributes:
-        gflops: billions of float32 operations per second.
-        copies: billions of bytes per second that a copy reads and writes, by the size of the copy in MB.
-    """
-
-    gflops: float
-    copies: Mapping[int, float]
-
-    def copy_of(self, gigabytes: float) -> float:
-        """Returns the bandwidth of a copy of about the same size, which has the same share of bytes in caches."""
-        megabytes = gigabytes * 1e9 / 2**20
-        return self.copies[min(self.copies, key=lambda size: abs(size - megabytes))]
 
 
 # The names of instructions in the output of machine_peak.
@@ -48,7 +29,7 @@ def read_peak(printed: str, instruction_set: str) -> Peak:
     copies = re.findall(r"^copy of +(\d+) MB +([\d.]+) GB/s", printed, re.M)
     return Peak(
         float(gflops[_INSTRUCTIONS.get(instruction_set, "baseline")]),
-        {2 * int(megabytes): float(rate) for megabytes, rate in copies},
+        tuple((2 * int(megabytes), float(rate)) for megabytes, rate in copies),
     )
 
 
@@ -119,19 +100,38 @@ def models(
 
 
 def operators(
-    results: Results, titles: Mapping[str, str], columns: Mapping[str, str], work: Mapping[str, Any], peak: Peak | None
+    measured: Mapping[str, Row], titles: Mapping[str, str], columns: Mapping[str, str], work: Mapping[str, Any]
 ) -> str:
     """Returns the table of the operators: times, and shares of the machine's peak, on one thread."""
     rows = []
     for name, title in titles.items():
-        cells = [results[name].get(column, Cell()).median(1) for column in columns] if name in results else []
-        if not cells:
+        if name not in measured:
             continue
+        cells = [measured[name].cells.get(column, Cell()).median(1) for column in columns]
+        peak = measured[name].run.peak
         shares = [f"{share(work[name], time, peak):.0%}" if time and peak else _NONE for time in cells]
         times = [_milliseconds(time) if time else _NONE for time in cells]
         rows.append([title, *times, *shares, f"{work[name]['goal']:.0%}"])
     heads = [f"{title}, ms" for title in columns.values()] + [f"{title}, of peak" for title in columns.values()]
     return report.table(["operator", *heads, "goal"], rows)
+
+
+def runs(measured: Mapping[str, Row], titles: Mapping[str, str]) -> str:
+    """Returns the runs that measured the rows, a line for each, the newest first."""
+    rows_of: dict[Run, list[str]] = {}
+    for name, title in titles.items():
+        if name in measured:
+            rows_of.setdefault(measured[name].run, []).append(title)
+    lines = []
+    for run, found in sorted(rows_of.items(), key=lambda item: item[0].day, reverse=True):
+        rows = "all rows" if len(rows_of) == 1 else "; ".join(found)
+        copies = ", ".join(f"{rate:.1f} GB/s for {size} MB" for size, rate in run.peak.copies) if run.peak else ""
+        peak = f" The peak of float32 is {run.peak.gflops:,.0f} GFLOP/s, of copies {copies}." if run.peak else ""
+        lines.append(
+            f"- {run.day}, commit `{run.commit}`, {run.processors} processors ({run.processor}), kernels for"
+            f" {run.kernels.replace(',', ', ')}: {rows}.{peak}"
+        )
+    return "\n".join(lines)
 
 
 def marks(

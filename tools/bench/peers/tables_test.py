@@ -1,12 +1,12 @@
 from __future__ import annotations
 
+import dataclasses
 from xml.etree import ElementTree
 
 from absl.testing import absltest
 
 from tools.bench.peers import tables
-from tools.bench.peers.results import Cell, Cost
-from tools.bench.peers.tables import Peak
+from tools.bench.peers.results import Cell, Cost, Peak, Row, Run
 
 _COLUMNS = {"ours": "ours", "eager": "PyTorch eager", "other": "Other"}
 _PEERS = ["eager", "other"]
@@ -77,7 +77,7 @@ class TablesTest(absltest.TestCase):
         self.assertEqual(tables.marks(_RESULTS, titles, _COLUMNS, {}), "")
 
     def test_share(self) -> None:
-        peak = Peak(gflops=100, copies={32: 50, 96: 20, 512: 10})
+        peak = Peak(gflops=100, copies=((32, 50), (96, 20), (512, 10)))
         self.assertAlmostEqual(tables.share({"gflop": 0.5}, 0.01, peak), 0.5)
         self.assertAlmostEqual(tables.share({"gigabytes": 0.1}, 0.01, peak), 0.5)
         self.assertAlmostEqual(tables.share({"gigabytes": 0.03}, 0.01, peak), 0.06)
@@ -91,17 +91,32 @@ read of    8 MB              70.0 GB/s
 copy of   16 MB              40.0 GB/s read and written
 """
         for instruction_set, gflops in (("avx512_bf16", 160.5), ("avx512", 160.5), ("avx2", 82.0), ("baseline", 20.5)):
-            self.assertEqual(tables.read_peak(printed, instruction_set), Peak(gflops, {16: 50, 32: 40}))
+            self.assertEqual(tables.read_peak(printed, instruction_set), Peak(gflops, ((16, 50), (32, 40))))
 
     def test_operators(self) -> None:
         work = {"mm": {"gflop": 0.4, "goal": 0.75}, "add": {"gigabytes": 0.05, "goal": 0.8}}
-        found = {"mm": {"ours": Cell(seconds={1: (0.01,)}), "eager": Cell(missing="no")}}
+        run = Run("0123456789ab", "2026-11-30", "a processor", 2, "avx2", Peak(100, ((32, 20),)))
+        found = {"mm": Row(run, {"ours": Cell(seconds={1: (0.01,)}), "eager": Cell(missing="no")})}
         columns = {"ours": "ours", "eager": "PyTorch eager"}
         titles = {"mm": "mm 512", "add": "add"}
         self.assertEqual(
-            tables.operators(found, titles, columns, work, Peak(100, {32: 20})).splitlines()[2:],
+            tables.operators(found, titles, columns, work).splitlines()[2:],
             ["| mm 512 | 10 | - | 40% | - | 75% |"],
         )
+
+    def test_runs(self) -> None:
+        run = Run("0123456789ab", "2026-11-30", "a processor", 2, "baseline,avx2", Peak(100, ((32, 20.5), (64, 10.0))))
+        newer = dataclasses.replace(run, commit="ba9876543210", day="2026-12-01", peak=None)
+        titles = {"bert": "BERT", "vit": "ViT", "mm": "mm 512", "new": "not measured"}
+        self.assertEqual(
+            tables.runs({"mm": Row(run, {}), "vit": Row(newer, {}), "bert": Row(run, {})}, titles).splitlines(),
+            [
+                "- 2026-12-01, commit `ba9876543210`, 2 processors (a processor), kernels for baseline, avx2: ViT.",
+                "- 2026-11-30, commit `0123456789ab`, 2 processors (a processor), kernels for baseline, avx2: BERT; mm"
+                " 512. The peak of float32 is 100 GFLOP/s, of copies 20.5 GB/s for 32 MB, 10.0 GB/s for 64 MB.",
+            ],
+        )
+        self.assertIn(": all rows.", tables.runs({"vit": Row(newer, {})}, titles))
 
     def test_notes(self) -> None:
         self.assertEqual(
