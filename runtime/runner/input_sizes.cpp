@@ -68,6 +68,29 @@ std::string InputSizes::Check(size_t index, executorch::aten::ArrayRef<executorc
   return "";
 }
 
+std::vector<std::string> InputSizes::Describe(size_t index) const {
+  std::vector<std::string> texts;
+  for (size_t d = 0; index < inputs_.size() && d < inputs_[index].size(); ++d) {
+    const Dim& dim = inputs_[index][d];
+    const std::string formula = Formula(dim);
+    const std::string range = dim.least == dim.most ? "" : ".." + std::to_string(dim.most);
+    texts.push_back(formula + (formula.empty() ? "" : "=") + std::to_string(dim.least) + range);
+  }
+  return texts;
+}
+
+std::string InputSizes::Formula(const Dim& dim) const {
+  int64_t uses = 0;
+  for (const std::vector<Dim>& dims : inputs_) {
+    uses += std::count_if(dims.begin(), dims.end(), [&](const Dim& other) { return other.symbol == dim.symbol; });
+  }
+  if (dim.symbol < 0 || (uses == 1 && dim.factor == 1 && dim.offset == 0)) {
+    return "";
+  }
+  return (dim.factor == 1 ? "" : std::to_string(dim.factor) + "*") + "s" + std::to_string(dim.symbol) +
+         (dim.offset == 0 ? "" : (dim.offset > 0 ? "+" : "") + std::to_string(dim.offset));
+}
+
 std::string InputSizes::CheckDim(size_t input, size_t dim, int64_t size) {
   const Dim& allowed = inputs_[input][dim];
   const std::string has = "has the size " + std::to_string(size) + " in dimension " + std::to_string(dim) + ", and ";

@@ -28,6 +28,10 @@ class InputSizes {
   // the others must fit those before.
   std::string Check(size_t index, executorch::aten::ArrayRef<executorch::aten::SizesType> sizes);
 
+  // Describes the sizes that an input may have, by dimension: `4`, `2..5`, or, for sizes that depend on each other,
+  // `s0=2..5` and `2*s0+1=5..11`. Empty without data.
+  std::vector<std::string> Describe(size_t index) const;
+
  private:
   struct Dim {
     int32_t least;
@@ -46,6 +50,9 @@ class InputSizes {
   };
 
   std::string CheckDim(size_t input, size_t dim, int64_t size);
+
+  // The formula of a dimension, as `2*s0+1`. Empty if no other size depends on this one.
+  std::string Formula(const Dim& dim) const;
 
   std::vector<std::vector<Dim>> inputs_;
   std::vector<Known> symbols_;

@@ -12,8 +12,9 @@ namespace rules_executorch {
 // An input or an output in the declaration of a model.
 struct Port {
   executorch::runtime::Tag tag;
-  Layout layout;                  // of a tensor
-  bool has_largest_sizes = true;  // whether the sizes are upper limits; otherwise, the sizes of an example
+  Layout layout;                             // of a tensor
+  bool has_largest_sizes = true;             // whether the sizes are upper limits; otherwise, the sizes of an example
+  std::vector<std::string> allowed_sizes{};  // of an input, as `2..5`; empty if the model does not say
 
   bool is_tensor() const { return tag == executorch::runtime::Tag::Tensor; }
 };

@@ -120,7 +120,8 @@ Output
   --warmup=N          Untimed runs before those. Default: 1.
 %s
 Questions
-  --list_methods      Prints each method with the dtypes and shapes of its inputs and outputs.
+  --list_methods      Prints each method with the dtypes and shapes of its inputs and outputs: [2..5, 4]
+                      for sizes from 2 to 5 in the first dimension.
   --list_operators    %s
   -h, --help          Prints this.
 %s)";

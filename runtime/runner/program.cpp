@@ -285,8 +285,10 @@ Signature Program::GetSignature(const std::string& method) {
   }
   Signature signature;
   const Result<MethodMeta> meta = program_->method_meta(method.c_str());
+  const InputSizes sizes = ReadInputSizes(method);
   for (size_t i = 0; meta.ok() && i < meta->num_inputs(); ++i) {
     signature.inputs.push_back(MakePort(meta->input_tag(i), [&] { return meta->input_tensor_meta(i); }));
+    signature.inputs.back().allowed_sizes = sizes.Describe(i);
   }
   for (size_t i = 0; meta.ok() && i < meta->num_outputs(); ++i) {
     signature.outputs.push_back(MakePort(meta->output_tag(i), [&] { return meta->output_tensor_meta(i); }));

@@ -269,11 +269,18 @@ void ListMethods(Model* model) {
   for (const std::string& method : model->MethodNames()) {
     const Signature signature = model->GetSignature(method);
     std::printf("%s\n", method.c_str());
+    bool is_dynamic = false;
     for (size_t i = 0; i < signature.inputs.size(); ++i) {
-      std::printf("  input %zu   %s\n", i, Describe(signature.inputs[i]).c_str());
+      const Port& input = signature.inputs[i];
+      const bool has_sizes = input.is_tensor() && !input.allowed_sizes.empty();
+      is_dynamic = is_dynamic || has_sizes;
+      std::printf("  input %zu   %s\n", i,
+                  (has_sizes ? Describe(input.layout, input.allowed_sizes) : Describe(input)).c_str());
     }
     for (size_t i = 0; i < signature.outputs.size(); ++i) {
-      std::printf("  output %zu  %s\n", i, Describe(signature.outputs[i]).c_str());
+      const Port& output = signature.outputs[i];
+      std::printf("  output %zu  %s%s\n", i, Describe(output).c_str(),
+                  is_dynamic && output.is_tensor() ? " at most" : "");
     }
   }
 }

@@ -7,6 +7,7 @@
 #include <cmath>
 #include <cstdio>
 #include <cstring>
+#include <iterator>
 #include <limits>
 #include <type_traits>
 #include <utility>
@@ -161,9 +162,16 @@ std::string DtypeName(ScalarType dtype) {
 }
 
 std::string Describe(const Layout& layout) {
+  std::vector<std::string> sizes;
+  std::transform(layout.sizes.begin(), layout.sizes.end(), std::back_inserter(sizes),
+                 [](int32_t size) { return std::to_string(size); });
+  return Describe(layout, sizes);
+}
+
+std::string Describe(const Layout& layout, const std::vector<std::string>& sizes) {
   std::string text = DtypeName(layout.dtype) + " [";
-  for (size_t i = 0; i < layout.sizes.size(); ++i) {
-    text += (i == 0 ? "" : ", ") + std::to_string(layout.sizes[i]);
+  for (size_t i = 0; i < sizes.size(); ++i) {
+    text += (i == 0 ? "" : ", ") + sizes[i];
   }
   text += "]";
   if (!std::is_sorted(layout.dim_order.begin(), layout.dim_order.end())) {

@@ -51,6 +51,9 @@ std::string DtypeName(executorch::aten::ScalarType dtype);
 std::string Describe(const Layout& layout);
 std::string Describe(const Value& value);
 
+// The same with a text for each size.
+std::string Describe(const Layout& layout, const std::vector<std::string>& sizes);
+
 // The offset in memory of the element with row-major index `index`, in elements.
 size_t ElementOffset(const Layout& layout, size_t index);
 

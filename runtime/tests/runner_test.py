@@ -316,6 +316,13 @@ class ResultsTest(RunnerTest):
             self.succeed("--program=add.pte", "--list_methods"),
             "forward\n  input 0   float32 [2, 3]\n  input 1   float32 [2, 3]\n  output 0  float32 [2, 3]\n",
         )
+        self.assertEqual(
+            self.succeed("--program=sizes.pte", "--list_methods"),
+            "forward\n  input 0   float32 [s0=2..5, 4]\n  input 1   float32 [2*s0=4..10, 4]\n"
+            "  output 0  float32 [5, 4] at most\n  output 1  float32 [10, 4] at most\n",
+        )
+        text = self.succeed("--program=dynamic.pte", "--list_methods")
+        self.assertEqual(re.findall(r"input \d +(.*)", text), ["float32 [0..8, 3]"])
         text = self.succeed("--program=scalars.pte", "--list_methods")
         self.assertEqual(re.findall(r"input \d +(.*)", text), ["float32 [2]", "int", "float", "bool", "None"])
 
