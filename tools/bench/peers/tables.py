@@ -117,20 +117,22 @@ def operators(
 
 
 def runs(measured: Mapping[str, Row], titles: Mapping[str, str]) -> str:
-    """Returns the runs that measured the rows, a line for each, the newest first."""
+    """Returns the runs that measured the rows, a line for each, the newest first, and the rows without a run."""
     rows_of: dict[Run, list[str]] = {}
     for name, title in titles.items():
         if name in measured:
             rows_of.setdefault(measured[name].run, []).append(title)
     lines = []
     for run, found in sorted(rows_of.items(), key=lambda item: item[0].day, reverse=True):
-        rows = "all rows" if len(rows_of) == 1 else "; ".join(found)
+        rows = "all rows" if len(found) == len(titles) else "; ".join(found)
         copies = ", ".join(f"{rate:.1f} GB/s for {size} MB" for size, rate in run.peak.copies) if run.peak else ""
         peak = f" The peak of float32 is {run.peak.gflops:,.0f} GFLOP/s, of copies {copies}." if run.peak else ""
         lines.append(
             f"- {run.day}, commit `{run.commit}`, {run.processors} processors ({run.processor}), kernels for"
             f" {run.kernels.replace(',', ', ')}: {rows}.{peak}"
         )
+    if missing := [title for name, title in titles.items() if name not in measured]:
+        lines.append(f"- not measured yet: {'; '.join(missing)}.")
     return "\n".join(lines)
 
 
