@@ -234,12 +234,11 @@ def measure(bench: Bench, name: str, seconds: float, turn: float) -> dict[str, C
     Args:
         bench: the rows and columns.
         name: the name of the model.
-        seconds: the time for all columns. Each column has at least one turn.
+        seconds: the time for the turns of all columns. Each column has at least one turn.
         turn: the seconds of a turn.
     """
     prepared = bench.prepared(name)
     _read(_files_of(bench, name, prepared))
-    end = time.monotonic() + seconds
     row: dict[str, Cell] = {}
     taking_part: dict[tuple[str, int], Contestant] = {}
     try:
@@ -261,6 +260,7 @@ def measure(bench: Bench, name: str, seconds: float, turn: float) -> dict[str, C
                     row[column] = row[column].with_turn(threads, started.seconds)
                     break
                 taking_part[column, threads] = contestant
+        end = time.monotonic() + seconds
         while taking_part:
             for (column, threads), contestant in taking_part.items():
                 row[column] = row[column].with_turn(threads, contestant.turn(turn))
