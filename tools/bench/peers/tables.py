@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import re
 import statistics
 from collections.abc import Callable, Mapping, Sequence
@@ -117,23 +118,39 @@ def operators(
 
 
 def runs(measured: Mapping[str, Row], titles: Mapping[str, str]) -> str:
-    """Returns the runs that measured the rows, a line for each, the newest first, and the rows without a run."""
+    """Returns the runs that measured the rows, a line for each, the newest first, and the rows without a run.
+
+    Runs of one commit on one day and machine are one line, with the least and the highest peak.
+    """
     rows_of: dict[Run, list[str]] = {}
-    for name, title in titles.items():
+    for name in titles:
         if name in measured:
-            rows_of.setdefault(measured[name].run, []).append(title)
+            rows_of.setdefault(dataclasses.replace(measured[name].run, peak=None), []).append(name)
     lines = []
-    for run, found in sorted(rows_of.items(), key=lambda item: item[0].day, reverse=True):
-        rows = "all rows" if len(found) == len(titles) else "; ".join(found)
-        copies = ", ".join(f"{rate:.1f} GB/s for {size} MB" for size, rate in run.peak.copies) if run.peak else ""
-        peak = f" The peak of float32 is {run.peak.gflops:,.0f} GFLOP/s, of copies {copies}." if run.peak else ""
+    for run, names in sorted(rows_of.items(), key=lambda item: item[0].day, reverse=True):
+        rows = "all rows" if len(names) == len(titles) else "; ".join(titles[name] for name in names)
+        peaks = [peak for name in names if (peak := measured[name].run.peak)]
         lines.append(
             f"- {run.day}, commit `{run.commit}`, {run.processors} processors ({run.processor}), kernels for"
-            f" {run.kernels.replace(',', ', ')}: {rows}.{peak}"
+            f" {run.kernels.replace(',', ', ')}: {rows}.{_peaks(peaks)}"
         )
     if missing := [title for name, title in titles.items() if name not in measured]:
         lines.append(f"- not measured yet: {'; '.join(missing)}.")
     return "\n".join(lines)
+
+
+def _peaks(peaks: Sequence[Peak]) -> str:
+    """Returns the sentence about a machine's peaks; empty without peaks."""
+
+    def between(values: Sequence[float]) -> str:
+        return " to ".join(dict.fromkeys(f"{value:.1f}" for value in (min(values), max(values))))
+
+    if not peaks:
+        return ""
+    sizes = [size for size, _ in peaks[0].copies]
+    copies = [f"{between([dict(peak.copies)[size] for peak in peaks])} GB/s for {size} MB" for size in sizes]
+    gflops = between([peak.gflops for peak in peaks])
+    return f" The peak of float32 is {gflops} GFLOP/s, of copies {', '.join(copies)}."
 
 
 def marks(
