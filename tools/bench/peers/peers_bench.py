@@ -2,7 +2,7 @@
 
     tools/bazel run //tools/bench:peers_bench -- --prepare        # writes the peers' files: minutes, and 8 GB
     tools/bazel run //tools/bench:peers_bench                     # measures all rows, and writes the document
-    tools/bazel run //tools/bench:peers_bench -- --models=^bert$  # measures one row, and writes the document
+    tools/bazel run //tools/bench:peers_bench -- --models=^bert$  # measures one row
     tools/bazel run //tools/bench:peers_bench -- --set=avx2       # as on a processor without AVX-512
 
 The document has a section for each instruction set. With a set that is not the processor's widest, our kernels and the
@@ -15,7 +15,8 @@ sleeps during the turns of others. All processes of a model need up to 6 GB. The
 turns, and the time of a turn is the median of its runs.
 
 All columns of a row are measured in one run. The file docs/peers_SET.json has the rows, each with its commit, day and
-machine, and the document is written from all rows of that file. --resume leaves out the rows of the current commit.
+machine. The document is written from that file, once the file has all rows. --resume leaves out the rows of the
+current commit.
 """
 
 from __future__ import annotations
@@ -27,6 +28,7 @@ import hashlib
 import json
 import os
 import re
+import shutil
 import subprocess
 import sys
 import time
@@ -49,10 +51,10 @@ from tools.bench.peers.contestants import (
 )
 from tools.bench.peers.instruction_set import InstructionSet
 from tools.bench.peers.masked import masked
-from tools.bench.peers.results import Cell, Results, Row, Run
+from tools.bench.peers.results import Cell, Peak, Results, Row, Run
 from tools.bench.peers.worker import SESSIONS
 
-_MODELS = flags.DEFINE_string("models", "", "A regular expression: which rows to measure.")
+_MODELS = flags.DEFINE_string("models", "", "A regular expression: which rows to measure. The document needs all.")
 _COLUMNS = flags.DEFINE_string(
     "columns", "", "A regular expression: which columns. Not all: nothing is stored or written."
 )
@@ -282,22 +284,23 @@ def _print(name: str, row: Mapping[str, Cell]) -> None:
     print(f"{name}, {turns} turns, ms: " + ", ".join(cells), flush=True)
 
 
-def measure_all(bench: Bench, names: Sequence[str], run: Run) -> dict[str, Row]:
+def measure_all(bench: Bench, names: Sequence[str], run: Run, peak: Peak) -> dict[str, Row]:
     """Measures rows. Stores each row that has all columns, if all columns are chosen.
 
     Args:
         bench: the rows and columns.
         names: the names of the rows.
         run: the current run.
+        peak: the machine's peak.
     Returns:
-        The rows of the file, with the measured rows.
+        The rows of the file that are still rows of the table, with the measured rows.
     """
-    rows = results.load(bench.rows_file)
+    rows = {name: row for name, row in results.load(bench.rows_file).items() if name in bench.models}
     for name in names:
         if _RESUME.value and name in rows and rows[name].run.commit == run.commit:
             continue
         seconds = 60 * _MINUTES.value * (_OPERATOR_PART if bench.is_operator(name) else 1)
-        rows[name] = Row(run, measure(bench, name, seconds, _TURN.value))
+        rows[name] = Row(run, peak, measure(bench, name, seconds, _TURN.value))
         if not _COLUMNS.value:
             results.save(rows, bench.rows_file)
         _print(name, rows[name].cells)
@@ -327,29 +330,32 @@ def prepare(bench: Bench, names: Sequence[str]) -> None:
         print(f"{name}: prepared, {time.monotonic() - start:.0f} s", flush=True)
 
 
-def current_run(bench: Bench, workspace: Path) -> Run:
-    """Describes this run, and measures the peak of the first processor."""
-    git = ["git", "-C", str(workspace)]
-    commit = subprocess.run([*git, "rev-parse", "--short=12", "HEAD"], check=True, stdout=subprocess.PIPE, text=True)
-    # The rows and the document change during a run.
-    changed = subprocess.run([*git, "diff", "--quiet", "HEAD", "--", ":!docs"], check=False).returncode
-    program = bench.folder.parent / "machine_peak"
-    command = ["taskset", "-c", str(bench.cpus[0]), str(program)]
+def measured_peak(bench: Bench) -> Peak:
+    """Measures the peak of the first processor."""
+    command = ["taskset", "-c", str(bench.cpus[0]), str(bench.folder.parent / "machine_peak")]
     printed = subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True).stdout
-    return Run(
-        commit.stdout.strip() + ("-dirty" if changed else ""),
-        datetime.date.today().isoformat(),
-        report.processor(),
-        os.cpu_count() or 1,
-        _built(),
-        tables.read_peak(printed, bench.instruction_set.name),
-    )
+    return tables.read_peak(printed, bench.instruction_set.name)
+
+
+def current_run(workspace: Path) -> Run:
+    """Describes this run. A workspace without git has the commit "unknown"."""
+
+    def git(*arguments: str) -> subprocess.CompletedProcess[str]:
+        command = ["git", "-C", str(workspace), *arguments]
+        return subprocess.run(command, check=False, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
+
+    commit = "unknown"
+    if shutil.which("git") and not (head := git("rev-parse", "--short=12", "HEAD")).returncode:
+        # The rows and the document change during a run.
+        changed = git("diff", "--quiet", "HEAD", "--", ":!docs").returncode
+        commit = head.stdout.strip() + ("-dirty" if changed else "")
+    day = datetime.date.today().isoformat()
+    return Run(commit, day, report.processor(), os.cpu_count() or 1, _built())
 
 
 def section(bench: Bench, rows: Mapping[str, Row]) -> tuple[str, list[goals.Goal]]:
     """Returns the text for docs/benchmarks.md, and the goals in the text."""
     chosen = bench.instruction_set
-    rows = {name: row for name, row in rows.items() if name in bench.models}
     found: Results = {name: row.cells for name, row in rows.items()}
     titles = {name: model["title"] for name, model in bench.models.items()}
     models = {name: title for name, title in titles.items() if not bench.is_operator(name)}
@@ -360,8 +366,7 @@ def section(bench: Bench, rows: Mapping[str, Row]) -> tuple[str, list[goals.Goal
     shares: dict[str, float | None] = {}
     for name in operators:
         time_of = found[name][ours].median(1) if name in found and ours in found[name] else None
-        peak = rows[name].run.peak if name in rows else None
-        shares[name] = tables.share(work[name], time_of, peak) if time_of and peak else None
+        shares[name] = tables.share(work[name], time_of, rows[name].peak) if time_of else None
     judged = goals.of_models(of_models, ours, list(bench.peers), chosen.name)
     judged += goals.of_operators(shares, {name: work[name]["goal"] for name in operators}, operators)
     columns_of_operators = {name: bench.columns[name] for name in (*bench.kernels, "eager") if name in bench.columns}
@@ -412,7 +417,10 @@ def section(bench: Bench, rows: Mapping[str, Row]) -> tuple[str, list[goals.Goal
 
 
 def write(bench: Bench, rows: Mapping[str, Row], text: str) -> None:
-    """Writes the section of the instruction set, and its plot."""
+    """Writes the section of the instruction set, and its plot, if all rows are there. Otherwise, the document stays."""
+    if missing := [name for name in bench.models if name not in rows]:
+        print(f"{bench.docs / 'benchmarks.md'} is not written: {bench.rows_file.name} lacks {', '.join(missing)}")
+        return
     report.replace_section(bench.docs / "benchmarks.md", f"peers_{bench.instruction_set.name}", text)
     titles = {name: model["title"] for name, model in bench.models.items() if not bench.is_operator(name)}
     found = {name: row.cells for name, row in rows.items()}
@@ -472,7 +480,7 @@ def main(argv: Sequence[str]) -> None:
     if _PREPARE.value:
         prepare(bench, names)
         return
-    rows = measure_all(bench, names, current_run(bench, workspace))
+    rows = measure_all(bench, names, current_run(workspace), measured_peak(bench))
     text, judged = section(bench, rows)
     print(text)
     if not _COLUMNS.value:

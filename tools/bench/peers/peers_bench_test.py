@@ -20,7 +20,8 @@ from tools.bench.peers.masked import masked
 from tools.bench.peers.results import Peak, Row, Run
 
 _NAME = "op_linear"
-_RUN = Run("0123456789ab", "2026-11-30", "a processor", 2, "avx2", Peak(100, ((32, 10),)))
+_RUN = Run("0123456789ab", "2026-11-30", "a processor", 2, "avx2")
+_PEAK = Peak(100, ((32, 10),))
 
 
 class PeersBenchTest(absltest.TestCase):
@@ -45,7 +46,7 @@ class PeersBenchTest(absltest.TestCase):
         return bench
 
     def test_a_model(self) -> None:
-        found = peers_bench.measure_all(self.bench, [_NAME], _RUN)
+        found = peers_bench.measure_all(self.bench, [_NAME], _RUN, _PEAK)
         row = found[_NAME].cells
         self.assertEqual(row["onnxruntime"].missing, "onnxruntime is not installed")
         self.assertEqual(row["xnnpack"].missing, "not built")
@@ -68,7 +69,6 @@ class PeersBenchTest(absltest.TestCase):
         self.assertIn(f"`tools/bazel run //tools/bench:peers_bench -- --set={name}`", text)
         run = "- 2026-11-30, commit `0123456789ab`, 2 processors (a processor), kernels for avx2"
         self.assertIn(f"\n{run}: linear 32x384x1536. The peak", text)
-        self.assertRegex(text, r"\n- not measured yet: .*; BERT-shaped encoder, 6x384, 32 tokens; ")
         self.assertRegex(text, rf"^## Comparison with peers, {name}\n")
         self.assertIn(f"instruction set `{name}`", text)
         self.assertIn(f"](peers_{name}.svg)", text)
@@ -80,7 +80,7 @@ class PeersBenchTest(absltest.TestCase):
 
     def test_files_are_read_before_the_first_inference(self) -> None:
         with mock.patch.object(peers_bench, "_read") as read:
-            peers_bench.measure_all(self.bench, [_NAME], _RUN)
+            peers_bench.measure_all(self.bench, [_NAME], _RUN, _PEAK)
         (files,) = read.call_args.args
         names = {file.name for file in files}
         self.assertLessEqual({f"ours_{_NAME}", f"{_NAME}.pte", f"{_NAME}.ptd", "module.pt", "samples.npz"}, names)
@@ -102,16 +102,16 @@ class PeersBenchTest(absltest.TestCase):
             flagsaver.flagsaver((peers_bench._COLUMNS, columns), (peers_bench._RESUME, resume)),
             mock.patch.object(peers_bench, "measure", return_value=cells),
         ):
-            peers_bench.measure_all(self.bench, [_NAME], run)
+            peers_bench.measure_all(self.bench, [_NAME], run, _PEAK)
         return results.load(self.bench.rows_file)
 
     def test_rows_are_kept(self) -> None:
-        other = Row(_RUN, {"ours": results.Cell(missing="kept")})
+        other = Row(_RUN, _PEAK, {"ours": results.Cell(missing="kept")})
         results.save({"bert": other, "a model of before": other}, self.bench.rows_file)
         newer = dataclasses.replace(_RUN, commit="newer", day="2026-12-01")
         rows = self._measure(newer)
         self.assertEqual(rows["bert"], other)
-        self.assertEqual(rows[_NAME], Row(newer, {"ours": results.Cell(missing="newer")}))
+        self.assertEqual(rows[_NAME], Row(newer, _PEAK, {"ours": results.Cell(missing="newer")}))
         text, _ = peers_bench.section(self.bench, rows)
         newest, older = re.findall(r"(?m)^- (\S+), commit .*: (.*?)\. ", text)
         self.assertEqual(newest, ("2026-12-01", "linear 32x384x1536"))
@@ -131,14 +131,19 @@ class PeersBenchTest(absltest.TestCase):
             (workspace / file).write_text("before")
         for arguments in (["init", "-q"], ["add", "."], ["commit", "-qm", "files"]):
             subprocess.run([*git, *arguments], check=True)
-        run = peers_bench.current_run(self.bench, workspace)
+        run = peers_bench.current_run(workspace)
         self.assertRegex(run.commit, r"^[0-9a-f]{12}$")
-        assert run.peak is not None
-        self.assertGreater(run.peak.gflops, 1)
         (workspace / "docs/page.md").write_text("after")
-        self.assertEqual(peers_bench.current_run(self.bench, workspace).commit, run.commit)
+        self.assertEqual(peers_bench.current_run(workspace).commit, run.commit)
         (workspace / "kernel.h").write_text("after")
-        self.assertEqual(peers_bench.current_run(self.bench, workspace).commit, run.commit + "-dirty")
+        self.assertEqual(peers_bench.current_run(workspace).commit, run.commit + "-dirty")
+        with mock.patch.object(peers_bench.shutil, "which", return_value=None):
+            self.assertEqual(peers_bench.current_run(workspace).commit, "unknown")
+        outside = Path(self.create_tempdir().full_path)
+        self.assertEqual(peers_bench.current_run(outside).commit, "unknown")
+
+    def test_measured_peak(self) -> None:
+        self.assertGreater(peers_bench.measured_peak(self.bench).gflops, 1)
 
     def test_caches_of_instruction_sets(self) -> None:
         self.assertNotEqual(self._bench(InstructionSet("avx", "avx512")).caches.name, self.bench.caches.name)
@@ -146,7 +151,7 @@ class PeersBenchTest(absltest.TestCase):
     def test_contestants_get_the_instruction_set(self) -> None:
         none = {"ATEN_CPU_CAPABILITY": "none", "EXECUTORCH_INSTRUCTION_SET": "none"}
         self.enter_context(mock.patch.object(InstructionSet, "environment", none))
-        row = peers_bench.measure_all(self.bench, [_NAME], _RUN)[_NAME].cells
+        row = peers_bench.measure_all(self.bench, [_NAME], _RUN, _PEAK)[_NAME].cells
         self.assertIn('EXECUTORCH_INSTRUCTION_SET is "none"', row["ours"].missing)
         self.assertRegex(row["eager"].missing, r"PyTorch's kernels are those for \w+, not for none")
 
@@ -190,7 +195,10 @@ class PeersBenchTest(absltest.TestCase):
         docs = Path(self.create_tempdir().full_path)
         for name, text in (("avx2", "old"), ("avx512", "kept"), ("avx2", "new")):
             bench = peers_bench.Bench(peers_bench.HERE, self.bench.state, docs, InstructionSet(name, "avx512"))
-            peers_bench.write(bench, {}, text)
+            rows = dict.fromkeys(bench.models, Row(_RUN, _PEAK, {}))
+            peers_bench.write(bench, rows, text)
+            rows.pop("bert")
+            peers_bench.write(bench, rows, "The section of before stays until all rows are there.")
         page = (docs / "benchmarks.md").read_text()
         sections = re.findall(r"<!-- (\w+): begin -->\n\n(.*)\n\n<!-- (\w+): end -->", page)
         self.assertEqual(sections, [("peers_avx2", "new", "peers_avx2"), ("peers_avx512", "kept", "peers_avx512")])
@@ -213,6 +221,27 @@ class PeersBenchTest(absltest.TestCase):
         cost = results.Cost(1, 0, 0)
         self.assertEqual(row["ours"], results.Cell(cost, {1: (8,), 2: (4,)}))
         self.assertEqual(row["eager"], results.Cell(cost, {1: (8,)}, "no second thread"))
+
+    def test_the_time_of_the_turns_begins_after_the_start(self) -> None:
+        clock = mock.Mock(return_value=0.0)
+
+        def pass_time(seconds: float) -> None:
+            clock.return_value += seconds
+
+        def start() -> contestants.Started:
+            pass_time(100)
+            return contestants.Started(results.Cost(1, 0, 0), 1e-3)
+
+        def turn(seconds: float) -> float:
+            pass_time(seconds)
+            return seconds
+
+        contestant = mock.Mock(start=start, turn=turn)
+        self.enter_context(flagsaver.flagsaver((peers_bench._COLUMNS, "^ours$")))
+        self.enter_context(mock.patch.object(self.bench, "contestant", return_value=contestant))
+        self.enter_context(mock.patch.object(peers_bench.time, "monotonic", clock))
+        row = peers_bench.measure(self.bench, _NAME, seconds=3, turn=1)
+        self.assertEqual(row["ours"].seconds, {1: (1, 1, 1, 1)})
 
     def test_threads_and_processors_of_processes(self) -> None:
         self.bench.cpus = [3, 5]

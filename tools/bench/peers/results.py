@@ -83,7 +83,6 @@ class Run:
         processor: the name of the processor.
         processors: the number of processors.
         kernels: the instruction sets of the compiled kernels.
-        peak: the machine's peak; None if not measured.
     """
 
     commit: str
@@ -91,14 +90,14 @@ class Run:
     processor: str
     processors: int
     kernels: str
-    peak: Peak | None
 
 
 @dataclass(frozen=True)
 class Row:
-    """A measured model: all its columns, and the run that measured all of them."""
+    """A measured model: the run that measured all its columns, the machine's peak in that run, and the columns."""
 
     run: Run
+    peak: Peak
     cells: dict[str, Cell]
 
 
@@ -127,12 +126,14 @@ def load(file: Path) -> dict[str, Row]:
     """Reads the file that save() wrote; empty if there is no file."""
     if not file.exists():
         return {}
-    return {name: Row(_run(row["run"]), _cells(row["cells"])) for name, row in json.loads(file.read_text()).items()}
+    return {
+        name: Row(Run(**row["run"]), _peak(row["peak"]), _cells(row["cells"]))
+        for name, row in json.loads(file.read_text()).items()
+    }
 
 
-def _run(content: dict[str, Any]) -> Run:
-    peak = content.pop("peak")
-    return Run(**content, peak=Peak(peak["gflops"], tuple(map(tuple, peak["copies"]))) if peak else None)
+def _peak(content: dict[str, Any]) -> Peak:
+    return Peak(content["gflops"], tuple((size, rate) for size, rate in content["copies"]))
 
 
 def _cells(content: dict[str, Any]) -> dict[str, Cell]:

@@ -1,6 +1,5 @@
 from __future__ import annotations
 
-import dataclasses
 from pathlib import Path
 
 from absl.testing import absltest
@@ -19,13 +18,13 @@ class ResultsTest(absltest.TestCase):
     def test_file(self) -> None:
         file = Path(self.create_tempdir().full_path) / "rows.json"
         self.assertEqual(results.load(file), {})
-        run = Run("0123456789ab", "2026-11-30", "a processor", 2, "baseline,avx2", Peak(98.5, ((4, 20.5), (32, 10.0))))
+        run = Run("0123456789ab", "2026-11-30", "a processor", 2, "baseline,avx2")
+        peak = Peak(98.5, ((4, 20.5), (32, 10.0)))
         cost = Cost(0.5, 10, 20)
         turns = {"ours": Cell(cost, {1: (0.123456, 0.2, 0.1), 2: (0.3,)}), "eager": Cell(missing="why")}
         medians = {**turns, "ours": Cell(cost, {1: (0.1235,), 2: (0.3,)})}
-        other = dataclasses.replace(run, peak=None)
-        results.save({"bert": Row(run, turns), "a": Row(other, {})}, file)
-        self.assertEqual(results.load(file), {"a": Row(other, {}), "bert": Row(run, medians)})
+        results.save({"bert": Row(run, peak, turns), "a": Row(run, peak, {})}, file)
+        self.assertEqual(results.load(file), {"a": Row(run, peak, {}), "bert": Row(run, peak, medians)})
         self.assertEqual([path.name for path in file.parent.iterdir()], ["rows.json"])
         # A row a line, so that a change of the file shows the rows that were measured again.
         self.assertEqual(len(file.read_text().splitlines()), 4)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 import re
 import statistics
 from collections.abc import Callable, Mapping, Sequence
@@ -109,8 +108,8 @@ def operators(
         if name not in measured:
             continue
         cells = [measured[name].cells.get(column, Cell()).median(1) for column in columns]
-        peak = measured[name].run.peak
-        shares = [f"{share(work[name], time, peak):.0%}" if time and peak else _NONE for time in cells]
+        peak = measured[name].peak
+        shares = [f"{share(work[name], time, peak):.0%}" if time else _NONE for time in cells]
         times = [_milliseconds(time) if time else _NONE for time in cells]
         rows.append([title, *times, *shares, f"{work[name]['goal']:.0%}"])
     heads = [f"{title}, ms" for title in columns.values()] + [f"{title}, of peak" for title in columns.values()]
@@ -118,39 +117,34 @@ def operators(
 
 
 def runs(measured: Mapping[str, Row], titles: Mapping[str, str]) -> str:
-    """Returns the runs that measured the rows, a line for each, the newest first, and the rows without a run.
+    """Returns the runs that measured the rows, a line for each commit, day and machine, the newest first.
 
-    Runs of one commit on one day and machine are one line, with the least and the highest peak.
+    A line has the least and the highest of the machine's peaks.
     """
     rows_of: dict[Run, list[str]] = {}
     for name in titles:
         if name in measured:
-            rows_of.setdefault(dataclasses.replace(measured[name].run, peak=None), []).append(name)
+            rows_of.setdefault(measured[name].run, []).append(name)
     lines = []
     for run, names in sorted(rows_of.items(), key=lambda item: item[0].day, reverse=True):
         rows = "all rows" if len(names) == len(titles) else "; ".join(titles[name] for name in names)
-        peaks = [peak for name in names if (peak := measured[name].run.peak)]
         lines.append(
             f"- {run.day}, commit `{run.commit}`, {run.processors} processors ({run.processor}), kernels for"
-            f" {run.kernels.replace(',', ', ')}: {rows}.{_peaks(peaks)}"
+            f" {run.kernels.replace(',', ', ')}: {rows}. {_peaks([measured[name].peak for name in names])}"
         )
-    if missing := [title for name, title in titles.items() if name not in measured]:
-        lines.append(f"- not measured yet: {'; '.join(missing)}.")
     return "\n".join(lines)
 
 
 def _peaks(peaks: Sequence[Peak]) -> str:
-    """Returns the sentence about a machine's peaks; empty without peaks."""
+    """Returns the sentence about a machine's peaks."""
 
     def between(values: Sequence[float]) -> str:
         return " to ".join(dict.fromkeys(f"{value:.1f}" for value in (min(values), max(values))))
 
-    if not peaks:
-        return ""
-    sizes = [size for size, _ in peaks[0].copies]
-    copies = [f"{between([dict(peak.copies)[size] for peak in peaks])} GB/s for {size} MB" for size in sizes]
-    gflops = between([peak.gflops for peak in peaks])
-    return f" The peak of float32 is {gflops} GFLOP/s, of copies {', '.join(copies)}."
+    copies = [
+        f"{between([dict(peak.copies)[size] for peak in peaks])} GB/s for {size} MB" for size, _ in peaks[0].copies
+    ]
+    return f"The peak of float32 is {between([peak.gflops for peak in peaks])} GFLOP/s, of copies {', '.join(copies)}."
 
 
 def marks(
