@@ -45,6 +45,8 @@ std::optional<InputSizes> InputSizes::Read(const void* data, size_t size) {
       }
       if (dim.symbol >= 0) {
         result.symbols_.resize(std::max<size_t>(result.symbols_.size(), dim.symbol + size_t{1}));
+        result.uses_.resize(result.symbols_.size());
+        ++result.uses_[dim.symbol];
       }
       dims.push_back(dim);
     }
@@ -80,11 +82,7 @@ std::vector<std::string> InputSizes::Describe(size_t index) const {
 }
 
 std::string InputSizes::Formula(const Dim& dim) const {
-  int64_t uses = 0;
-  for (const std::vector<Dim>& dims : inputs_) {
-    uses += std::count_if(dims.begin(), dims.end(), [&](const Dim& other) { return other.symbol == dim.symbol; });
-  }
-  if (dim.symbol < 0 || (uses == 1 && dim.factor == 1 && dim.offset == 0)) {
+  if (dim.symbol < 0 || (uses_[dim.symbol] == 1 && dim.factor == 1 && dim.offset == 0)) {
     return "";
   }
   return (dim.factor == 1 ? "" : std::to_string(dim.factor) + "*") + "s" + std::to_string(dim.symbol) +

@@ -51,11 +51,13 @@ class InputSizes {
 
   std::string CheckDim(size_t input, size_t dim, int64_t size);
 
-  // The formula of a dimension, as `2*s0+1`. Empty if no other size depends on this one.
+  // The formula of a dimension, as `2*s0+1`. Empty if the dimension may have each size from `least` to `most`, whatever
+  // the other sizes are.
   std::string Formula(const Dim& dim) const;
 
   std::vector<std::vector<Dim>> inputs_;
   std::vector<Known> symbols_;
+  std::vector<size_t> uses_;  // the number of dimensions of each symbol
 };
 
 }  // namespace rules_executorch

@@ -321,6 +321,12 @@ class ResultsTest(RunnerTest):
             "forward\n  input 0   float32 [s0=2..5, 4]\n  input 1   float32 [2*s0=4..10, 4]\n"
             "  output 0  float32 [5, 4] at most\n  output 1  float32 [10, 4] at most\n",
         )
+        content, twice = (_FOLDER / "sizes.pte").read_bytes(), struct.pack("<5i", 4, 10, 0, 2, 0)
+        self.assertEqual(content.count(twice), 1)
+        for offset, formula in ((1, "2*s0+1=5..11"), (-1, "2*s0-1=3..9")):
+            shifted = struct.pack("<5i", 4 + offset, 10 + offset, 0, 2, offset)
+            (_FOLDER / "shifted.pte").write_bytes(content.replace(twice, shifted))
+            self.assertIn(f" [{formula}, 4]", self.succeed("--program=shifted.pte", "--list_methods"))
         text = self.succeed("--program=dynamic.pte", "--list_methods")
         self.assertEqual(re.findall(r"input \d +(.*)", text), ["float32 [0..8, 3]"])
         text = self.succeed("--program=scalars.pte", "--list_methods")
