@@ -5,7 +5,9 @@ from __future__ import annotations
 import dataclasses
 import importlib
 import re
+import shutil
 import subprocess
+import time
 from pathlib import Path
 from unittest import mock
 
@@ -137,7 +139,7 @@ class PeersBenchTest(absltest.TestCase):
         self.assertEqual(peers_bench.current_run(workspace).commit, run.commit)
         (workspace / "kernel.h").write_text("after")
         self.assertEqual(peers_bench.current_run(workspace).commit, run.commit + "-dirty")
-        with mock.patch.object(peers_bench.shutil, "which", return_value=None):
+        with mock.patch.object(shutil, "which", return_value=None):
             self.assertEqual(peers_bench.current_run(workspace).commit, "unknown")
         outside = Path(self.create_tempdir().full_path)
         self.assertEqual(peers_bench.current_run(outside).commit, "unknown")
@@ -239,7 +241,7 @@ class PeersBenchTest(absltest.TestCase):
         contestant = mock.Mock(start=start, turn=turn)
         self.enter_context(flagsaver.flagsaver((peers_bench._COLUMNS, "^ours$")))
         self.enter_context(mock.patch.object(self.bench, "contestant", return_value=contestant))
-        self.enter_context(mock.patch.object(peers_bench.time, "monotonic", clock))
+        self.enter_context(mock.patch.object(time, "monotonic", clock))
         row = peers_bench.measure(self.bench, _NAME, seconds=3, turn=1)
         self.assertEqual(row["ours"].seconds, {1: (1, 1, 1, 1)})
 
