@@ -126,9 +126,10 @@ class ChannelStrip {
     }
   }
 
-  /// Loads a parameter of the strip's channels. A view of a constant has strides of 0.
+  /// Loads a parameter of the strip's channels. A view of a constant has strides of 0, and so has a dimension of size
+  /// 1: the channels of groups with one channel are the groups.
   void load_parameter(const ConstStridedView& view, T* values) const {
-    const int64_t stride = view.strides[2] * view.element_size();
+    const int64_t stride = view.strides[width_ == 1 ? 1 : 2] * view.element_size();
     load_block(view.dtype, view.data + group_ * width_ * stride, stride, kType, values, channels());
   }
 
