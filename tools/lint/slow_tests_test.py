@@ -1,6 +1,8 @@
 from __future__ import annotations
 
 import itertools
+import os
+import subprocess
 from pathlib import Path
 
 from absl.testing import absltest
@@ -52,6 +54,28 @@ class SlowTestsTest(absltest.TestCase):
         script = Path(".ci/run").read_text()
         self.assertIn("\nrun_tests //... //:quick\n", script)
         self.assertIn("query --noshow_progress 'tests(//:slow)'", script)
+
+    def test_order_in_ci(self) -> None:
+        script = Path(".ci/run").read_text()
+        function = script[script.index("parts_of_slow_tests() {") :].partition("\n}\n")[0] + "\n}\n"
+        git = Path(self.create_tempdir().full_path) / "git"
+        git.write_text("#!/bin/sh\nprintf 'kernels/a.cpp\\n\\nkernels/b.h\\nexport/c.py\\nREADME.md\\n'\n")
+        git.chmod(0o755)
+        tests = [f"//export:{i}" for i in range(4)] + ["//kernels/a:t", *(f"//rules:{i}" for i in range(6))]
+        for date, expected in (
+            (0, ["run build_all", "run sanitize", tests[:4], tests[4:8], tests[8:]]),
+            (8, [["//kernels/a:t", *tests[:3]], tests[4:8], tests[3:4], tests[8:], "run build_all"]),
+        ):
+            result = subprocess.run(
+                ["bash", "-c", f"{function}parts_of_slow_tests {date}"],
+                input="\n".join(tests),
+                capture_output=True,
+                text=True,
+                check=True,
+                env={"PATH": f"{git.parent}:{os.environ['PATH']}"},
+            )
+            parts = [part if isinstance(part, str) else " ".join(["run_tests", *part]) for part in expected]
+            self.assertEqual(result.stdout.splitlines()[:5], parts)
 
 
 if __name__ == "__main__":
