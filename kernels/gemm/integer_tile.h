@@ -58,29 +58,35 @@ KERNELS_ALWAYS_INLINE inline void widen(const char* row, int64_t n, simd::Bytes 
   }
 }
 
-/// Adds the products of one quad of all rows. The widened weights of one vector at a time are in registers.
+/// Adds the products of the even or the odd bytes of one quad of all rows. `widen_weights` widens those of the panels.
+template <int kRows, int kVectors, typename Widen>
+KERNELS_ALWAYS_INLINE inline void add_half_quads(const char (&rows)[tile_rows(1)][Prepared::kBytes], int64_t p,
+                                                 const simd::Bytes (&panels)[kVectors][1], const Widen& widen_weights,
+                                                 simd::Ints (&totals)[kRows][kVectors]) {
+  simd::Bytes weights[kVectors];
+#pragma GCC unroll 4
+  for (int j = 0; j < kVectors; ++j) {
+    weights[j] = widen_weights(panels[j][0]);
+  }
+  // One row at a time, and half of its quad, so that all sums stay in registers.
+#pragma GCC unroll 12
+  for (int i = 0; i < kRows; ++i) {
+    const simd::Bytes row = simd::repeat_quad(simd::load_as<uint32_t>(rows[i] + p));
+#pragma GCC unroll 4
+    for (int j = 0; j < kVectors; ++j) {
+      totals[i][j] = simd::add_short_products(totals[i][j], row, weights[j]);
+    }
+  }
+}
+
+/// Adds the products of one quad of all rows.
 template <int kRows, int kVectors, typename Tile>
 KERNELS_ALWAYS_INLINE inline void add_shorts(const Tile& tile, int64_t first, int64_t p,
                                              simd::Ints (&totals)[kRows][kVectors]) {
-  simd::Bytes even[kRows];
-  simd::Bytes odd[kRows];
-#pragma GCC unroll 12
-  for (int i = 0; i < kRows; ++i) {
-    even[i] = simd::repeat_quad(simd::load_as<uint32_t>(tile.prepared.even[i] + p));
-    odd[i] = simd::repeat_quad(simd::load_as<uint32_t>(tile.prepared.odd[i] + p));
-  }
   simd::Bytes panels[kVectors][1];
   load_panels(tile, first + p, panels);
-#pragma GCC unroll 4
-  for (int j = 0; j < kVectors; ++j) {
-    const simd::Bytes even_weights = simd::even_chars(panels[j][0]);
-    const simd::Bytes odd_weights = simd::odd_chars(panels[j][0]);
-#pragma GCC unroll 12
-    for (int i = 0; i < kRows; ++i) {
-      totals[i][j] = simd::add_short_products(totals[i][j], even[i], even_weights);
-      totals[i][j] = simd::add_short_products(totals[i][j], odd[i], odd_weights);
-    }
-  }
+  add_half_quads(tile.prepared.even, p, panels, simd::even_chars, totals);
+  add_half_quads(tile.prepared.odd, p, panels, simd::odd_chars, totals);
 }
 
 /// Adds the products of all quads of widened rows.
