@@ -14,6 +14,7 @@ from typing import Any
 
 import torch
 from executorch.exir import ExecutorchProgramManager
+from torch.export import ExportedProgram
 from torch.fx import Node
 
 from diagnostics.errors import Finding, InputError
@@ -146,7 +147,7 @@ class _Run:
         outputs: the outputs of the program: first the new values of written inputs.
         state: the buffers after the run, by name.
         kind: `a sample`, or how the inputs are drawn.
-        is_resized: whether the inputs have other sizes than the samples.
+        is_resized: whether the inputs have other sizes than the example inputs of the export.
         least: the smallest possible size of a dimension of which the inputs have a smaller one; None if there is none.
         excluded_by: a condition of the trace that does not hold for the inputs; None if there is none.
     """
@@ -192,6 +193,10 @@ class _Run:
     def name(self, place: _Place) -> str:
         """Returns the name of a place for messages."""
         return f"output {place} for {self.kind}" if isinstance(place, int) else f"the buffer {place} after {self.kind}"
+
+
+def _shapes(given: Inputs) -> list[torch.Size | None]:
+    return [one.shape if isinstance(one, torch.Tensor) else None for one in given.flatten()[0]]
 
 
 @dataclass
@@ -263,20 +268,19 @@ class _Check:
         if self.subject.quantized is None:
             module = attributes.copied(recorded.module)
             for given, sample in zip(method.samples, recorded.samples, strict=True):
-                yield _Run.of_sample(given, sample.with_written(written))
+                yield self._with_sizes(_Run.of_sample(given, sample.with_written(written)))
         else:
             # The bisection of the graph passes checks a method several times.
             module = copy.deepcopy(self.subject.quantized)
             for given in method.samples:
-                yield _Run.of(module, given, written)
+                yield self._with_sizes(_Run.of(module, given, written))
         for given in inputs.drawn(method, len(method.samples), _MOST_DRAWN):
             try:
                 run = _Run.of(module, given, written, "drawn inputs")
             except Exception:  # A module may raise any exception for inputs that are not the user's.
                 return
-            yield run
-        program = self.executorch.exported_program(method.name)
-        for resized in inputs.of_other_sizes(method, program, len(method.samples)):
+            yield self._with_sizes(run)
+        for resized in inputs.of_other_sizes(method, self._program(), len(method.samples)):
             # The state stays as it is if the module refuses the sizes.
             copied, given = attributes.copied(module), resized.inputs
             try:
@@ -291,8 +295,20 @@ class _Check:
             module = copied
             yield replace(run, is_resized=True, least=resized.least, excluded_by=resized.excluded_by)
 
+    def _with_sizes(self, run: _Run) -> _Run:
+        """Returns the run of inputs of the user, with what their sizes say."""
+        method = self.subject.method
+        if _shapes(run.given) == _shapes(method.example):
+            return run
+        resized = inputs.resized(method, self._program(), run.given)
+        return replace(run, is_resized=True, least=resized.least, excluded_by=resized.excluded_by)
+
+    def _program(self) -> ExportedProgram:
+        program: ExportedProgram = self.executorch.exported_program(self.subject.method.name)
+        return program
+
     def _written(self) -> Sequence[int]:
-        return graphs.written_inputs(self.executorch.exported_program(self.subject.method.name))
+        return graphs.written_inputs(self._program())
 
     def _compare(self, machine: Machine, loaded: Loaded, runs: Sequence[_Run], place: _Place, actual: Any) -> None:
         """Compares an output of the program, or a buffer, after the last of the runs."""

@@ -41,7 +41,7 @@ def drawn(method: Method, seed: int, count: int) -> Iterator[Inputs]:
 
 @dataclass(frozen=True)
 class Resized:
-    """Inputs of other sizes than those of a sample.
+    """Inputs of other sizes than the example inputs of the export have.
 
     Attributes:
         inputs: the inputs.
@@ -79,10 +79,26 @@ def of_other_sizes(method: Method, program: ExportedProgram, seed: int) -> Itera
     for sizes in itertools.chain(chosen[:-1], excluded, chosen[-1:]):
         if sizes not in seen:
             seen.append(sizes)
-            least = next((size.least for symbol, size in symbols.items() if sizes[symbol] < size.least), None)
-            resized = [_resized(leaf, shape, sizes, generator) for leaf, shape in zip(leaves, shapes, strict=True)]
-            excluded_by = next((one for one in conditions if one.excludes(sizes)), None)
-            yield Resized(Inputs(*pytree.tree_unflatten(resized, spec)), least, excluded_by)
+            changed = [_resized(leaf, shape, sizes, generator) for leaf, shape in zip(leaves, shapes, strict=True)]
+            yield Resized(Inputs(*pytree.tree_unflatten(changed, spec)), *_limits(conditions, symbols, sizes))
+
+
+def resized(method: Method, program: ExportedProgram, given: Inputs) -> Resized:
+    """Returns inputs of the user, of other sizes than the example inputs have."""
+    shapes, (leaves, _) = _shapes(program), given.flatten()
+    if len(shapes) != len(leaves):
+        return Resized(given, None, None)
+    symbols = _symbols(method, program, shapes, leaves)
+    sizes = {symbol: size.known for symbol, size in symbols.items()}
+    return Resized(given, *_limits(condition_places.conditions(program), symbols, sizes))
+
+
+def _limits(
+    conditions: Sequence[Condition], symbols: Mapping[_Expression, _Size], sizes: Mapping[_Expression, int]
+) -> tuple[int | None, Condition | None]:
+    """Returns the least size of a symbol that has a smaller one, and a condition of the trace that does not hold."""
+    least = next((size.least for symbol, size in symbols.items() if sizes[symbol] < size.least), None)
+    return least, next((one for one in conditions if one.excludes(sizes)), None)
 
 
 def _excluded(

@@ -299,6 +299,8 @@ class Machine:
 
     def _write(self, held: Held, result: torch.Tensor, by: str) -> None:
         sizes = tuple(result.shape)
+        if len(sizes) != len(held.order):
+            raise self._fault(f"{by} gives the sizes {sizes}, and the plan has {len(held.order)} dimensions")
         if held.is_static and sizes != held.sizes:
             raise self._fault(f"{by} gives the sizes {sizes}, and the plan has {held.sizes}")
         if result.numel() * held.dtype.itemsize > held.capacity:

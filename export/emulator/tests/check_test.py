@@ -243,6 +243,12 @@ class CheckTest(case.TestCase):
         source = source.replace("arange(6.0)", "ones(2, 6)")
         self.assert_refused(lambda: self.export(source), "wrong-program model.py:8:1")
 
+    def test_samples_of_other_sizes(self) -> None:
+        """The line of the model does something else for the second sample than for the example."""
+        source = _DYNAMIC.format(condition="x.shape[0] % 2 == 0", size="Dim.AUTO(max=20)")
+        source += "def get_sample_inputs(): return [(torch.arange(6.0),), (torch.arange(7.0),)]\n"
+        self.assert_refused(lambda: self.export(source, "default"), "narrowed-size model.py:6:1")
+
     def test_sizes_of_a_quantized_module(self) -> None:
         source = _DYNAMIC.format(condition="True", size="Dim.AUTO(max=20)").replace("arange(6.0)", "ones(6, 4)")
         source = source.replace("x * 2 + x.shape[0]", "(x @ torch.ones(4, 4))[: int(x.shape[0] * 0.5)]")

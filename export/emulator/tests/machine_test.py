@@ -137,6 +137,12 @@ class MachineTest(absltest.TestCase):
         with self.assertRaisesRegex(Fault, "sizes"):
             self.loaded.machine().run([self.x])
 
+    def test_ranks(self) -> None:
+        (result,) = [one for one in self.tensors() if list(one.sizes) == [4, 6]][1:2]
+        result.sizes, result.dim_order = [24], [0]
+        with self.assertRaisesRegex(Fault, r"gives the sizes \(4, 6\), and the plan has 1 dimensions"):
+            self.loaded.machine().run([self.x])
+
     def test_order_of_instructions(self) -> None:
         steps = list(self.loaded.code.steps)
         changed = dataclasses.replace(
