@@ -19,7 +19,7 @@ import tempfile
 from collections.abc import Sequence
 from pathlib import Path
 
-from absl import flags
+from absl import app, flags
 
 from codegen.commands import command_line
 from codegen.cpp import adapters, torch_operators
@@ -233,8 +233,7 @@ def _failure(library: _Library, entries: Sequence[Entry]) -> str:
     return "".join(map(str, few)) + "".join(line + "\n" for line in library.errors(few).splitlines()[:4])
 
 
-def main() -> None:
-    flags.FLAGS(sys.argv)
+def main(_: list[str]) -> None:
     with tempfile.TemporaryDirectory() as temporary:
         directory = Path(temporary)
         compiler = _Compiler(directory)
@@ -259,4 +258,4 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    main()
+    app.run(main)

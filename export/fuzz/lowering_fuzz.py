@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import copy
 import logging
-import sys
 import tempfile
 from collections import Counter
 from collections.abc import Callable, Iterator
@@ -15,7 +14,7 @@ from pathlib import Path
 from time import perf_counter
 
 import torch
-from absl import flags
+from absl import app, flags
 from executorch.exir import EdgeCompileConfig, EdgeProgramManager, to_edge_transform_and_lower
 from torch.export import ExportedProgram
 
@@ -77,8 +76,7 @@ class _Comparison:
         assert results[0] == results[1], f"the programs differ:\n{self._path.read_text()}"
 
 
-def main() -> None:
-    flags.FLAGS(sys.argv)
+def main(_: list[str]) -> None:
     torch.set_num_threads(1)
     logging.disable(logging.ERROR)
     with tempfile.TemporaryDirectory() as folder:
@@ -88,4 +86,4 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    main()
+    app.run(main)

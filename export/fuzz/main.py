@@ -21,7 +21,7 @@ import hypothesis
 import hypothesis.errors
 import torch
 import torch._export.utils
-from absl import flags
+from absl import app, flags
 
 from export.fuzz import specs
 from export.fuzz.check import Check, Counts, FailedError, Failure, RefusedError, quiet
@@ -140,8 +140,7 @@ def _drafted(spec: Spec) -> Draft:
         return draft(spec)
 
 
-def main() -> None:
-    flags.FLAGS(sys.argv)
+def main(_: list[str]) -> None:
     torch.set_num_threads(1)
     logging.disable(logging.ERROR)
     # PyTorch collects these operators for each export, a quarter of the time. No such operator is registered later.
@@ -180,4 +179,4 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    main()
+    app.run(main)
