@@ -171,6 +171,12 @@ KERNELS_ALWAYS_INLINE inline Vector<double> add_element_product(Vector<double> s
   return sums;
 }
 
+/// NaN propagates, as it does not in all operands of min() and max().
+KERNELS_ALWAYS_INLINE inline Vector<float> clamp(Vector<float> x, float minimum, float maximum) {
+  const float32x4_t raised = vmaxq_f32(reinterpret_cast<float32x4_t>(x), vdupq_n_f32(minimum));
+  return reinterpret_cast<Vector<float>>(vminq_f32(raised, vdupq_n_f32(maximum)));
+}
+
 KERNELS_ALWAYS_INLINE inline void interleave(const Bytes (&rows)[4], Bytes (&quads)[4]) {
   const uint16x8_t low[] = {vreinterpretq_u16_u8(vzip1q_u8(rows[0], rows[1])),
                             vreinterpretq_u16_u8(vzip1q_u8(rows[2], rows[3]))};

@@ -55,41 +55,65 @@ void sum_depthwise(const TileArgs& tile) {
   }
 }
 
-/// The same for channels `channel` to `n` (exclusive), for 3 x 3 kernels with neighboring pixels in `kRows` rows. The
-/// tiles are `row_pixels` pixels apart. Each input is loaded once for all sums that use the input. The order of
-/// additions is the same.
+/// An input of neighboring tiles: the pointer of the first pixel whose kernel covers the input, or of the last pixel.
+template <int kRows, int kStride>
+KERNELS_ALWAYS_INLINE inline const float* input_of(const TileArgs& tile, int64_t row_pixels, int row, int column) {
+  constexpr int kKernel = 3;
+  const int y = std::min(row / kStride, kRows - 1);
+  const int x = std::min(column / kStride, kDepthwisePixels - 1);
+  return tile.pixels[((row - y * kStride) * kKernel + column - x * kStride) * tile.tap_stride + y * row_pixels + x];
+}
+
+/// The sums of sum_depthwise() for channels `channel` to `n` (exclusive), for 3 x 3 kernels with neighboring pixels in
+/// `kRows` rows. The tiles are `row_pixels` pixels apart. Each input is loaded once for all sums that use the input.
+/// The order of additions is the same.
 template <int kRows, int kStride>
 void sum_neighbors(const TileArgs (&tiles)[kRows], int64_t row_pixels, int64_t channel, int64_t n) {
   constexpr int kKernel = 3;
   constexpr int kInRows = (kRows - 1) * kStride + kKernel;
   constexpr int kColumns = (kDepthwisePixels - 1) * kStride + kKernel;
-  const TileArgs& tile = tiles[0];
+  // Copies, because the compiler would read the originals again after each store.
+  TileArgs rows[kRows];
+  std::copy_n(tiles, kRows, rows);
+  const TileArgs& tile = rows[0];
+  // Of short vectors, so many use the pointers that finding them first takes less time.
+  constexpr bool kFindsFirst = kLanes <= 4;
+  const float* inputs[kInRows][kColumns];
+  if constexpr (kFindsFirst) {
+#pragma GCC unroll 5
+    for (int row = 0; row < kInRows; ++row) {
+#pragma GCC unroll 9
+      for (int column = 0; column < kColumns; ++column) {
+        inputs[row][column] = input_of<kRows, kStride>(tile, row_pixels, row, column);
+      }
+    }
+  }
   for (; channel < n; channel += kLanes) {
     // Some of the last channels may be computed twice.
     channel = std::min(channel, n - kLanes);
     Floats weights[kKernel * kKernel];
+    const float* weight = tile.weight + channel;
 #pragma GCC unroll 9
-    for (int i = 0; i < kKernel * kKernel; ++i) {
-      weights[i] = simd::load(tile.weight + i * tile.weight_stride + channel);
+    for (int i = 0; i < kKernel * kKernel; ++i, weight += tile.weight_stride) {
+      weights[i] = simd::load(weight);
     }
-    Floats sums[kRows][kDepthwisePixels] = {};
+    Floats sums[kRows][kDepthwisePixels];
 #pragma GCC unroll 5
     for (int row = 0; row < kInRows; ++row) {
-      // The input pointer is that of the first pixel whose kernel covers the input, or of the last pixel.
-      const int first_y = std::min(row / kStride, kRows - 1);
-      const float* const* const pixels =
-          tile.pixels + (row - first_y * kStride) * kKernel * tile.tap_stride + first_y * row_pixels;
 #pragma GCC unroll 9
       for (int column = 0; column < kColumns; ++column) {
-        const int first_x = std::min(column / kStride, kDepthwisePixels - 1);
-        const Floats in = simd::load(pixels[(column - first_x * kStride) * tile.tap_stride + first_x] + channel);
+        const float* const from =
+            kFindsFirst ? inputs[row][column] : input_of<kRows, kStride>(tile, row_pixels, row, column);
+        const Floats in = simd::load(from + channel);
 #pragma GCC unroll 2
         for (int y = 0; y < kRows; ++y) {
           const int kernel_y = row - y * kStride;
 #pragma GCC unroll 4
           for (int x = 0; x < kDepthwisePixels; ++x) {
             const int kernel_x = column - x * kStride;
-            if (kernel_y >= 0 && kernel_y < kKernel && kernel_x >= 0 && kernel_x < kKernel) {
+            if (kernel_y == 0 && kernel_x == 0) {
+              sums[y][x] = in * weights[0];
+            } else if (kernel_y >= 0 && kernel_y < kKernel && kernel_x >= 0 && kernel_x < kKernel) {
               sums[y][x] += in * weights[kernel_y * kKernel + kernel_x];
             }
           }
@@ -98,7 +122,7 @@ void sum_neighbors(const TileArgs (&tiles)[kRows], int64_t row_pixels, int64_t c
     }
 #pragma GCC unroll 2
     for (int y = 0; y < kRows; ++y) {
-      finish<1>(tiles[y], channel, sums[y], std::make_integer_sequence<int, kDepthwisePixels>());
+      finish<1>(rows[y], channel, sums[y], std::make_integer_sequence<int, kDepthwisePixels>());
     }
   }
 }

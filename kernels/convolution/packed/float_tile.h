@@ -61,6 +61,7 @@ template <int kVectors, typename V, int... I>
 KERNELS_ALWAYS_INLINE inline void finish(const TileArgs& tile, int64_t channel, V* sums,
                                          std::integer_sequence<int, I...>) {
   constexpr int64_t kOfVector = sizeof(V) / sizeof(float);
+  constexpr int kPixels = sizeof...(I) / kVectors;
   const int64_t last = tile.pixel_count - 1;
   const V biases[] = {simd::load_as<V>(tile.bias + channel + I % kVectors * kOfVector)...};
   ((sums[I] += biases[I]), ...);
@@ -69,10 +70,16 @@ KERNELS_ALWAYS_INLINE inline void finish(const TileArgs& tile, int64_t channel, 
                                  channel...};
     ((sums[I] += simd::load_as<V>(rows[I] + I % kVectors * kOfVector)), ...);
   }
-  float* const rows[] = {tile.out + std::min<int64_t>(I / kVectors, last) * tile.out_stride + channel...};
+  // One pointer for each pixel, so that the offsets of its vectors are constants.
+  float* pixels[kPixels];
+#pragma GCC unroll 16
+  for (int i = 0; i < kPixels; ++i) {
+    pixels[i] = tile.out + std::min<int64_t>(i, last) * tile.out_stride + channel;
+  }
   const float minimum = tile.minimum;
   const float maximum = tile.maximum;
-  ((sums[I] = simd::clamp(sums[I], minimum, maximum), simd::store(rows[I] + I % kVectors * kOfVector, sums[I])), ...);
+  ((sums[I] = simd::clamp(sums[I], minimum, maximum)), ...);
+  (simd::store(pixels[I / kVectors] + I % kVectors * kOfVector, sums[I]), ...);
 }
 
 /// Adds the products of an input and a row of weights. With kPairs, the floats have the bits of pairs of BFloat16.
@@ -88,12 +95,13 @@ KERNELS_ALWAYS_INLINE inline V add_products(V sums, float in, V row) {
 
 #if defined(KERNELS_MULTIPLIES_BY_ELEMENT)
 
-/// Adds the products of a vector of inputs of each pixel, and a row of weights for each of these inputs.
+/// Adds the products of a vector of inputs of each pixel, and a row of weights for each of these inputs. Every other
+/// row prefetches: with several tiles, this is as many lines as the tiles read.
 template <int kVectors, typename V, int kSums, int kPixels, int... Lane>
 KERNELS_ALWAYS_INLINE inline void add_rows(V (&sums)[kSums], const V (&pixels)[kPixels], const float* weight,
                                            const float* next, int64_t next_stride,
                                            std::integer_sequence<int, Lane...>) {
-  ((simd::prefetch<2>(next + Lane * next_stride),
+  ((Lane % 2 == 0 ? simd::prefetch<2>(next + Lane * next_stride) : void(),
     add_element_products<Lane, kVectors>(sums, pixels, weight + Lane * kFloatPanelColumns)),
    ...);
 }
@@ -107,6 +115,9 @@ inline void sum_pixels(const TileArgs& tile, std::integer_sequence<int, I...> al
   const int64_t vector_stride = kOfVector == kFloatPanelColumns ? tile.panel_stride : kOfVector;
   const float* weight = tile.weight;
   const float* next = tile.next_weight;
+  // Not read in each step, because barriers make the compiler read memory again.
+  const int64_t depth = tile.depth;
+  const int64_t next_stride = tile.next_stride;
   for (int64_t tap = 0; tap < tile.taps; ++tap) {
     const float* const* const pixels = tile.pixels + tap * tile.tap_stride;
     const float* const in[] = {pixels[I / kVectors] + tile.first...};
@@ -114,20 +125,19 @@ inline void sum_pixels(const TileArgs& tile, std::integer_sequence<int, I...> al
 #if defined(KERNELS_MULTIPLIES_BY_ELEMENT)
     if constexpr (!kPairs) {
       constexpr int kPixels = sizeof...(I) / kVectors;
-      for (; p + kOfVector <= tile.depth; p += kOfVector) {
+      for (; p + kOfVector <= depth; p += kOfVector) {
         V pixels_of_in[kPixels];
 #pragma GCC unroll 8
         for (int i = 0; i < kPixels; ++i) {
           pixels_of_in[i] = simd::load_as<V>(in[i * kVectors] + p);
         }
-        add_rows<kVectors>(sums, pixels_of_in, weight, next, tile.next_stride,
-                           std::make_integer_sequence<int, kOfVector>());
+        add_rows<kVectors>(sums, pixels_of_in, weight, next, next_stride, std::make_integer_sequence<int, kOfVector>());
         weight += kOfVector * kFloatPanelColumns;
-        next += kOfVector * tile.next_stride;
+        next += kOfVector * next_stride;
       }
     }
 #endif
-    for (; p < tile.depth; ++p, weight += kFloatPanelColumns, next += tile.next_stride) {
+    for (; p < depth; ++p, weight += kFloatPanelColumns, next += next_stride) {
       simd::prefetch<2>(next);  // into the L2 cache
       const V row[] = {simd::load_as<V>(weight + I % kVectors * vector_stride)...};
       ((sums[I] = add_products<kPairs>(sums[I], load_float(in[I] + p), row[I])), ...);
