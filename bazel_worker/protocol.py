@@ -38,6 +38,28 @@ class Request:
     cancel: bool
 
 
+class WorkingDirectory:
+    """The working directory with which Bazel started the worker.
+
+    After an interrupted build, Bazel can delete the directory of a multiplex worker and leave the process, which then
+    fails each request. Bazel starts another process once this one has ended.
+    """
+
+    # How often an idle worker looks, in seconds.
+    INTERVAL = 1.0
+
+    def __init__(self) -> None:
+        self._path = os.getcwd()
+        self._status = os.stat(self._path)
+
+    def is_deleted(self) -> bool:
+        """Whether the path no longer names the directory."""
+        try:
+            return not os.path.samestat(os.stat(self._path), self._status)
+        except FileNotFoundError:
+            return True
+
+
 class BadRequestError(Exception):
     """A line is not a valid request. `id` is the id of the request, if the line has one."""
 

@@ -11,6 +11,8 @@ import contextlib
 import io
 import os
 import sys
+import threading
+import time
 import traceback
 from collections.abc import Callable, Iterator, Sequence
 from typing import TextIO
@@ -24,9 +26,16 @@ Run = Callable[[Sequence[str]], int]
 
 
 def serve(run: Run) -> None:
-    """Answers the requests on this process's stdin until the stream ends."""
+    """Answers the requests on this process's stdin until the stream ends, or Bazel deletes the working directory."""
+    threading.Thread(target=_end_without, args=[protocol.WorkingDirectory()], daemon=True).start()
     with protocol.streams() as (requests, responses):
         answer_all(requests, responses, run)
+
+
+def _end_without(directory: protocol.WorkingDirectory) -> None:
+    while not directory.is_deleted():
+        time.sleep(directory.INTERVAL)
+    os._exit(1)  # The other thread waits for a request.
 
 
 def answer_all(requests: TextIO, responses: TextIO, run: Run) -> None:

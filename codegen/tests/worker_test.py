@@ -90,6 +90,13 @@ class WorkerTest(case.TestCase):
     def _one_shot(self, *arguments: str) -> None:
         subprocess.run([*self._codegen, *arguments], check=True, cwd=self.directory, env=self._environment)
 
+    def test_ends_without_its_directory(self) -> None:
+        self._assert_ok(self._request("--help") | {"output": ""})
+        self.directory.rename(self.directory.with_name("moved"))
+        self.directory.mkdir()  # Bazel makes the folders of later requests.
+        self.assertEqual(self._worker.wait(timeout=30), 1)
+        self._worker.returncode = 0  # For _stop().
+
     def test_same_bytes_as_one_shot(self) -> None:
         self._write_functions("add", "mul")
         self.write("model.pte", programs.build({"forward": [["aten::add.out"]]}))

@@ -63,7 +63,7 @@ class _Export:
 
 
 def serve(start: Callable[[], Tool], flags: Callable[[Path], Sequence[str]], outputs: Sequence[str]) -> None:
-    """Answers the requests on this process's stdin until it ends.
+    """Answers the requests on this process's stdin until it ends, or Bazel deletes the working directory.
 
     Args:
         start: imports the common modules. Returns the tool.
@@ -97,13 +97,17 @@ class _Worker:
         os.set_blocking(self._wakeup, False)
 
     def answer_all(self) -> None:
-        """Answers requests until the stream ends. Then ends the requests that still run, which Bazel has given up."""
+        """Answers requests until the stream ends, or the working directory is deleted.
+
+        Then ends the requests that still run, which Bazel has given up.
+        """
+        directory = protocol.WorkingDirectory()
         signal.signal(signal.SIGCHLD, lambda *_: None)
         signal.set_wakeup_fd(self._wakeup, warn_on_full_buffer=False)
         unread = b""
         try:
-            while True:
-                ready, _, _ = select.select([self._requests.fileno(), self._ended], (), ())
+            while not directory.is_deleted():
+                ready, _, _ = select.select([self._requests.fileno(), self._ended], (), (), directory.INTERVAL)
                 if self._ended in ready:
                     os.read(self._ended, _CHUNK)
                     self._answer_ended()
@@ -144,6 +148,7 @@ class _Worker:
     def _start(self, request: protocol.Request) -> None:
         base = Path(request.directory).absolute()
         self._tool.prepare(base / path for path in request.digests)
+        self._folder.mkdir(exist_ok=True)  # A cleaner of temporary files can have deleted the folder.
         export = _Export(request, Path(tempfile.mkdtemp()), tempfile.TemporaryFile())  # noqa: SIM115  # Closed when the request is answered.
         for stream in (sys.stdout, sys.stderr):
             stream.flush()  # Otherwise, the forked process would print buffered output again.

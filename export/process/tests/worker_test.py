@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -315,6 +316,13 @@ class WorkerTest(absltest.TestCase):
                 if folder == "torch":
                     self.assertEqual((response["exitCode"], response["output"]), worker.alone(*command))
 
+    def test_a_cleaner_of_temporary_files(self) -> None:
+        for folder in self._worker.temporary.iterdir():
+            shutil.rmtree(folder)
+        model = self._worker.write("fails.py", "raise ValueError('ran')\n")
+        response = self._worker.request(f"--model={model}", "--program=a.pte", inputs=[model])
+        self.assertIn("ran", response["output"])
+
     def test_verbose(self) -> None:
         worker = self._worker
         model = worker.write("model.py", "print('reading')\n" + _MODEL)
@@ -366,13 +374,22 @@ class EndTest(absltest.TestCase):
         worker.send(f"--model={model}", "--program=a.pte", inputs=[model])
         while not started.exists():
             time.sleep(0.05)
+        process = int(started.read_text())
         end(worker)
         worker.stop()
         self.assertEmpty(list(worker.temporary.iterdir()))
-        self.assertTrue(_has_ended(int(started.read_text())))
+        self.assertTrue(_has_ended(process))
 
     def test_no_more_requests(self) -> None:
         self._check(lambda worker: None)
+
+    def test_a_deleted_directory(self) -> None:
+        def end(worker: _Worker) -> None:
+            worker.folder.rename(worker.folder.with_name("moved"))
+            worker.folder.mkdir()  # Bazel makes the folders of later requests.
+            worker.process.wait(timeout=30)
+
+        self._check(end)
 
     def test_signal(self) -> None:
         self._check(lambda worker: worker.process.send_signal(signal.SIGTERM))
