@@ -85,63 +85,100 @@ struct Prepared {
       return;
     }
     panel = tile.panels;
+    const int64_t quads = Tile::kHasUnsignedRows ? (tile.k + kPanelDepth - 1) / kPanelDepth : 0;
+    simd::sums_of_weights(panel, kPanelBytes, quads, lacking);
+    simd::Ints of_pairs[kVectorsOfPanel] = {};
+    if constexpr (kPairsAddWeights) {
+      simd::sums_of_weights(panel + kPanelBytes, 2 * kPanelBytes, tile.k / simd::kByteLanes * 2, of_pairs);
+    }
+#pragma GCC unroll 4
     for (int j = 0; j < kVectorsOfPanel; ++j) {
-      const char* const weights = panel + j * simd::kByteLanes;
-      const int64_t quads = Tile::kHasUnsignedRows ? (tile.k + kPanelDepth - 1) / kPanelDepth : 0;
-      lacking[j] = simd::lacking_sums(weights, kPanelBytes, quads);
-      if constexpr (kPairsAddWeights) {
-        lacking[j] -= simd::sums_of_weights(weights + kPanelBytes, 2 * kPanelBytes, tile.k / simd::kByteLanes * 2);
-      }
+      lacking[j] = (lacking[j] << 7) - of_pairs[j];
     }
   }
 };
+
+/// Adds the products of quad kQuad of all columns of two vectors from `j` on, and of `rows`.
+template <int kQuad, typename Tile, int kRows>
+KERNELS_ALWAYS_INLINE inline void add_quad(const simd::Bytes (&rows)[kRows], const char* block, int j,
+                                           simd::QuadSums (&sums)[kRows][kVectorsOfPanel]) {
+  // A pair of vectors is one load instruction. More vectors would not fit into the registers beside the sums.
+  const simd::Bytes columns[] = {quad_of<kQuad, Tile>(block, j), quad_of<kQuad, Tile>(block, j + 1)};
+#pragma GCC unroll 12
+  for (int i = 0; i < kRows; ++i) {
+#pragma GCC unroll 2
+    for (int l = 0; l < 2; ++l) {
+      sums[i][j + l] = simd::add_quad_products<kQuad>(sums[i][j + l], rows[i], columns[l]);
+    }
+  }
+  // The compiler would load the next vectors early, and keep sums in memory instead of registers.
+  simd::compiler_barrier();
+}
 
 /// Adds the products of quads kQuad and kQuad + 1 of all columns and of `rows`.
 template <int kQuad, typename Tile, int kRows>
 KERNELS_ALWAYS_INLINE inline void add_pair(const simd::Bytes (&rows)[kRows], const char* block,
                                            simd::QuadSums (&sums)[kRows][kVectorsOfPanel]) {
+#if defined(KERNELS_MULTIPLIES_PAIRS_OF_QUADS)
 #pragma GCC unroll 4
   for (int j = 0; j < kVectorsOfPanel; ++j) {
     const simd::Bytes first = quad_of<kQuad, Tile>(block, j);
-#if defined(KERNELS_MULTIPLIES_PAIRS_OF_QUADS)
     const simd::Bytes second = quad_of<kQuad + 1, Tile>(block, j);
 #pragma GCC unroll 12
     for (int i = 0; i < kRows; ++i) {
       sums[i][j] = simd::add_pair_products<kQuad>(sums[i][j], rows[i], first, second);
     }
+    // As in add_quad().
+    simd::compiler_barrier();
+  }
 #else
-#pragma GCC unroll 12
-    for (int i = 0; i < kRows; ++i) {
-      sums[i][j] = simd::add_quad_products<kQuad>(sums[i][j], rows[i], first);
-    }
-    simd::compiler_barrier();
-    const simd::Bytes second = quad_of<kQuad + 1, Tile>(block, j);
-#pragma GCC unroll 12
-    for (int i = 0; i < kRows; ++i) {
-      sums[i][j] = simd::add_quad_products<kQuad + 1>(sums[i][j], rows[i], second);
-    }
+#pragma GCC unroll 2
+  for (int j = 0; j < kVectorsOfPanel; j += 2) {
+    add_quad<kQuad, Tile>(rows, block, j, sums);
+  }
+#pragma GCC unroll 2
+  for (int j = 0; j < kVectorsOfPanel; j += 2) {
+    add_quad<kQuad + 1, Tile>(rows, block, j, sums);
+  }
 #endif
-    // The compiler would load the next vectors early, and keep sums in memory instead of registers.
+}
+
+/// Adds the products of four quads at a time. kFlips is whether bits of the rows are flipped.
+template <bool kFlips, int kRows, typename Tile>
+KERNELS_ALWAYS_INLINE inline void add_quads_of_rows(const Tile& tile, simd::QuadSums (&sums)[kRows][kVectorsOfPanel]) {
+  constexpr int64_t kDepth = simd::kByteLanes;
+  const char* block = tile.panels;
+  const char* in[kRows];
+#pragma GCC unroll 12
+  for (int i = 0; i < kRows; ++i) {
+    in[i] = tile.rows + i * tile.row_stride;
+  }
+  for (const char* const end = block + tile.k / kDepth * kDepth * Tile::kElementBytes; block < end;
+       block += kDepth * Tile::kElementBytes) {
+    simd::Bytes rows[kRows];
+#pragma GCC unroll 12
+    for (int i = 0; i < kRows; ++i) {
+      rows[i] = simd::load_as<simd::Bytes>(in[i]);
+      in[i] += kDepth;
+      if constexpr (kFlips) {
+        rows[i] ^= tile.bits();
+      }
+    }
     simd::compiler_barrier();
+    add_pair<0, Tile>(rows, block, sums);
+    add_pair<2, Tile>(rows, block, sums);
   }
 }
 
 /// Adds the products of four quads at a time, and the sums that lack. Returns the number of their elements.
 template <int kRows, typename Tile>
 KERNELS_ALWAYS_INLINE inline int64_t add_pairs(const Tile& tile, simd::Ints (&totals)[kRows][kVectorsOfPanel]) {
-  constexpr int64_t kDepth = simd::kByteLanes;
   simd::QuadSums sums[kRows][kVectorsOfPanel] = {};
-  const char* block = tile.panels;
-  const char* in = tile.rows;
-  const int64_t count = tile.k - tile.k % kDepth;
-  for (const char* const end = in + count; in < end; in += kDepth, block += kDepth * Tile::kElementBytes) {
-    simd::Bytes rows[kRows];
-#pragma GCC unroll 12
-    for (int i = 0; i < kRows; ++i) {
-      rows[i] = simd::load_as<simd::Bytes>(in + i * tile.row_stride) ^ tile.bits();
-    }
-    add_pair<0, Tile>(rows, block, sums);
-    add_pair<2, Tile>(rows, block, sums);
+  // Without bits to flip, the registers are enough for all sums.
+  if (Tile::kHasUnsignedRows && tile.row_bits != simd::kFlippedBits) {
+    add_quads_of_rows<true>(tile, sums);
+  } else {
+    add_quads_of_rows<false>(tile, sums);
   }
   constexpr bool kLacksSums = Tile::kHasUnsignedRows || kPairsAddWeights;
   if constexpr (kLacksSums) {
@@ -153,7 +190,7 @@ KERNELS_ALWAYS_INLINE inline int64_t add_pairs(const Tile& tile, simd::Ints (&to
       totals[i][j] += tile.prepared.lacking[j];
     }
   });
-  return count;
+  return tile.k - tile.k % simd::kByteLanes;
 }
 
 #endif

@@ -1,5 +1,7 @@
 #include "kernels/math/byte_table.h"
 
+#include <algorithm>
+
 #include "kernels/simd/run_time.h"
 #include "kernels/simd/simd.h"
 
@@ -39,25 +41,37 @@ KERNELS_VECTOR_TABLES void look_up_in_vectors(const uint8_t* table, const uint8_
 /// The number of bytes from which on a ByteTable is faster than a lookup of each byte.
 constexpr int64_t kManyBytes = 256;
 
-/// Rows often have half a vector, so that two rows share one.
+/// Looks up one of kParts parts of a vector of each of `rows` rows. Rows often end with a part, so that several rows
+/// share a vector.
+template <int kParts>
+KERNELS_ALWAYS_INLINE inline void look_up_parts(const simd::ByteTable& look_up, const uint8_t* in, int64_t rows,
+                                                int64_t stride, uint8_t* out) {
+  for (int64_t row = 0; row < rows; row += kParts) {
+    const uint8_t* from[kParts];
+    void* to[kParts];
+#pragma GCC unroll 4
+    for (int i = 0; i < kParts; ++i) {
+      const int64_t at = std::min(row + i, rows - 1) * stride;
+      from[i] = in + at;
+      to[i] = out + at;
+    }
+    simd::store_parts(to, look_up(simd::load_parts(from)));
+  }
+}
+
 void look_up_with_byte_table(const uint8_t* table, const uint8_t* in, int64_t rows, int64_t n, int64_t stride,
                              uint8_t* out) {
   const simd::ByteTable look_up{table};
-  constexpr int64_t kHalf = simd::kByteLanes / 2;
-  const int64_t whole = n / simd::kByteLanes * simd::kByteLanes;
+  int64_t done = n / simd::kByteLanes * simd::kByteLanes;
   for (int64_t row = 0; row < rows; ++row) {
-    for (int64_t i = row * stride; i < row * stride + whole; i += simd::kByteLanes) {
+    for (int64_t i = row * stride; i < row * stride + done; i += simd::kByteLanes) {
       simd::store(out + i, look_up(simd::load_as<simd::Bytes>(in + i)));
     }
   }
-  int64_t done = whole;
-  if (n - done >= kHalf) {
-    for (int64_t row = 0; row < rows; row += 2) {
-      const int64_t first = row * stride + done;
-      const int64_t second = row + 1 < rows ? first + stride : first;
-      simd::store_parts({out + first, out + second}, look_up(simd::load_parts({in + first, in + second})));
-    }
-    done += kHalf;
+  constexpr int64_t kPart = simd::kByteLanes / simd::kMostParts;
+  if (n - done >= kPart) {
+    look_up_parts<simd::kMostParts>(look_up, in + done, rows, stride, out + done);
+    done += kPart;
   }
   look_up_each(table, in + done, rows, n - done, stride, out + done);
 }

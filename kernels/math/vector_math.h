@@ -20,14 +20,29 @@
 /// remainder, and evaluates a polynomial of the remainder, which polynomials.h has.
 namespace rules_executorch::kernels::math {
 
-/// The nearest integer, or the even one of two nearest integers, without an error. The sum of |x| and 2^23 (2^52 for
-/// doubles) has no fraction bits.
+/// The nearest integer, or the even one of two nearest integers, without an error. Without an instruction for it, the
+/// sum of |x| and 2^23 (2^52 for doubles) is what has no fraction bits.
 template <typename T>
 KERNELS_ALWAYS_INLINE inline T rint(T x) {
+#if defined(__SSE4_1__) || defined(__aarch64__)
+  return std::rint(x);
+#else
   constexpr T kIntegers = std::is_same_v<T, float> ? T(0x1p23) : T(0x1p52);
   const T magnitude = std::abs(x);
   const T rounded = (magnitude + kIntegers) - kIntegers;
   return std::copysign(magnitude < kIntegers ? rounded : magnitude, x);
+#endif
+}
+
+/// `x` clamped to a range. NaN becomes `least`.
+template <typename T>
+KERNELS_ALWAYS_INLINE inline T clamp_number(T x, T least, T most) {
+#if defined(__aarch64__)
+  return std::fmin(std::fmax(x, least), most);
+#else
+  const T raised = x > least ? x : least;
+  return raised < most ? raised : most;
+#endif
 }
 
 /// The next integer below, above, or towards zero, without an error.

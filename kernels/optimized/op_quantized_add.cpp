@@ -29,9 +29,8 @@ void add(const ScaledSum& sum, const void* a, const void* b, int64_t begin, int6
   uint8_t* const bytes = static_cast<uint8_t*>(out) + begin;
   const auto add_at = [=, sum = sum](int64_t i) KERNELS_ALWAYS_INLINE {
     const float x = static_cast<float>(a_bytes[i]) * sum.a_scale;
-    float result = x + static_cast<float>(b_bytes[i]) * sum.b_scale + sum.offset;
-    result = result > sum.range.min ? result : sum.range.min;
-    result = (result < sum.range.max ? result : sum.range.max) + simd::kRoundingShift;
+    const float y = x + static_cast<float>(b_bytes[i]) * sum.b_scale + sum.offset;
+    const float result = math::clamp_number(y, sum.range.min, sum.range.max) + simd::kRoundingShift;
     uint32_t bits;
     std::memcpy(&bits, &result, sizeof(bits));
     bytes[i] = static_cast<uint8_t>(bits);

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "kernels/elementwise/elementwise.h"
+#include "kernels/math/vector_math.h"
 #include "kernels/math/vectorize.h"
 #include "kernels/parallel/block.h"
 #include "kernels/tensors/dtype.h"
@@ -30,10 +31,7 @@ class QuantizedRange {
   QuantizedRange(int64_t quant_min, int64_t quant_max) : min_(inner(quant_min)), max_(inner(quant_max)) {}
 
   /// Clamps `value` to the range. NaN becomes the smallest value of the range.
-  KERNELS_ALWAYS_INLINE T clamp(T value) const {
-    value = value > min_ ? value : min_;
-    return value < max_ ? value : max_;
-  }
+  KERNELS_ALWAYS_INLINE T clamp(T value) const { return math::clamp_number(value, min_, max_); }
 
  private:
   /// `limit`, or the next value towards 0 if `T` cannot represent `limit`, such as 2^31 - 1 as a float.

@@ -47,8 +47,8 @@ struct RowQuantization {
   static void quantize(const float* row, int64_t n, float inverse, float zero_point, uint8_t* bytes) {
     vectorized_for(n, [=](int64_t i) {
       const float value = math::rint(row[i] * inverse) + zero_point;
-      const float raised = value > 0.0f ? value : 0.0f;  // also for NaN
-      bytes[i] = static_cast<uint8_t>(static_cast<int32_t>(raised < 255.0f ? raised : 255.0f)) ^ simd::kFlippedBits;
+      const float clamped = math::clamp_number(value, 0.0f, 255.0f);
+      bytes[i] = static_cast<uint8_t>(static_cast<int32_t>(clamped)) ^ simd::kFlippedBits;
     });
   }
 };

@@ -65,7 +65,9 @@ using QuadSums = Ints;
 
 template <int kQuad>
 KERNELS_ALWAYS_INLINE inline QuadSums add_quad_products(QuadSums sums, Bytes x, Bytes weights) {
-  return vdotq_laneq_s32(sums, vreinterpretq_s8_u8(weights), vreinterpretq_s8_u8(x), kQuad);
+  // GCC would order these instructions so that loads are no pairs and sums are in memory.
+  asm("sdot %0.4s, %1.16b, %2.4b[%3]" : "+w"(sums) : "w"(weights), "w"(x), "i"(kQuad));
+  return sums;
 }
 
 KERNELS_ALWAYS_INLINE inline Ints total(QuadSums sums) { return sums; }
@@ -116,12 +118,16 @@ KERNELS_ALWAYS_INLINE inline QuadSums add_quad_products(QuadSums sums, Bytes x, 
 /// 2 * -128 * -128, which does not fit. x * v - ~y * w is x * v + y * w + w, and always fits.
 template <int kQuad>
 KERNELS_ALWAYS_INLINE inline QuadSums add_pair_products(QuadSums sums, Bytes x, Bytes first, Bytes second) {
+  asm("" : "+w"(x));
   const uint32x4_t quads = vreinterpretq_u32_u8(x);
   const int8x16_t complement = vreinterpretq_s8_u32(vdupq_laneq_u32(vmvnq_u32(quads), kQuad + 1));
   const int8x16_t weights = vreinterpretq_s8_u8(second);
-  const Shorts products = products_of(vreinterpretq_u8_u32(vdupq_laneq_u32(quads, kQuad)), first);
-  return {vpadalq_s16(sums.lower, vmlsl_s8(products.lower, vget_low_s8(complement), vget_low_s8(weights))),
-          vpadalq_s16(sums.higher, vmlsl_high_s8(products.higher, complement, weights))};
+  Shorts products = products_of(vreinterpretq_u8_u32(vdupq_laneq_u32(quads, kQuad)), first);
+  asm("smlsl %0.8h, %1.8b, %2.8b" : "+w"(products.lower) : "w"(complement), "w"(weights));
+  asm("smlsl2 %0.8h, %1.16b, %2.16b" : "+w"(products.higher) : "w"(complement), "w"(weights));
+  asm("sadalp %0.4s, %1.8h" : "+w"(sums.lower) : "w"(products.lower));
+  asm("sadalp %0.4s, %1.8h" : "+w"(sums.higher) : "w"(products.higher));
+  return sums;
 }
 
 KERNELS_ALWAYS_INLINE inline Ints total(QuadSums sums) { return vpaddq_s32(sums.lower, sums.higher); }
@@ -209,6 +215,26 @@ KERNELS_ALWAYS_INLINE inline Bytes narrow(const Ints (&x)[4]) {
 }
 
 KERNELS_ALWAYS_INLINE inline Bytes in_order(Bytes x) { return x; }
+
+#define KERNELS_HAVE_BYTE_TABLES
+
+/// A table of 256 bytes in vectors, for loops over many bytes.
+class ByteTable {
+ public:
+  KERNELS_ALWAYS_INLINE explicit ByteTable(const uint8_t* bytes)
+      : quarters_{vld1q_u8_x4(bytes), vld1q_u8_x4(bytes + 64), vld1q_u8_x4(bytes + 128), vld1q_u8_x4(bytes + 192)} {}
+
+  KERNELS_ALWAYS_INLINE Bytes operator()(Bytes index) const {
+    // A quarter of the table does not change the bytes whose index is outside of the quarter.
+    Bytes found = vqtbl4q_u8(quarters_[0], index);
+    found = vqtbx4q_u8(found, quarters_[1], veorq_u8(index, vdupq_n_u8(64)));
+    found = vqtbx4q_u8(found, quarters_[2], veorq_u8(index, vdupq_n_u8(128)));
+    return vqtbx4q_u8(found, quarters_[3], veorq_u8(index, vdupq_n_u8(192)));
+  }
+
+ private:
+  uint8x16x4_t quarters_[4];
+};
 
 #if defined(__ARM_FEATURE_BF16_VECTOR_ARITHMETIC)
 #define KERNELS_MULTIPLIES_PAIRS

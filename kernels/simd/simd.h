@@ -153,13 +153,19 @@ inline constexpr uint8_t kFlippedBits = kMultipliesSignedBytes ? 0x80 : 0;
 
 #if defined(KERNELS_MULTIPLIES_SIGNED_BYTES)
 
-/// Returns the sums of the quads of `count` vectors of weights, `stride` bytes apart.
-KERNELS_ALWAYS_INLINE inline Ints sums_of_weights(const char* weights, int64_t stride, int64_t count) {
-  Ints sums = {};
-  for (int64_t i = 0; i < count; ++i) {
-    sums = add_quad_weights(sums, load_as<Bytes>(weights + i * stride));
+/// Returns in `sums` the sums of the quads of `count` rows of weights, `stride` bytes apart. A row has kVectors
+/// vectors.
+template <int kVectors>
+KERNELS_ALWAYS_INLINE inline void sums_of_weights(const char* weights, int64_t stride, int64_t count,
+                                                  Ints (&sums)[kVectors]) {
+  Ints totals[kVectors] = {};
+  for (int64_t i = 0; i < count; ++i, weights += stride) {
+#pragma GCC unroll 4
+    for (int j = 0; j < kVectors; ++j) {
+      totals[j] = add_quad_weights(totals[j], load_as<Bytes>(weights + j * kByteLanes));
+    }
   }
-  return sums;
+  std::memcpy(sums, totals, sizeof(totals));
 }
 
 #endif
@@ -169,7 +175,9 @@ KERNELS_ALWAYS_INLINE inline Ints sums_of_weights(const char* weights, int64_t s
 KERNELS_ALWAYS_INLINE inline Ints lacking_sums([[maybe_unused]] const char* weights, [[maybe_unused]] int64_t stride,
                                                [[maybe_unused]] int64_t count) {
 #if defined(KERNELS_MULTIPLIES_SIGNED_BYTES)
-  return sums_of_weights(weights, stride, count) << 7;
+  Ints sums[1];
+  sums_of_weights(weights, stride, count, sums);
+  return sums[0] << 7;
 #else
   return Ints{};
 #endif
