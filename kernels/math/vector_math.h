@@ -20,8 +20,8 @@
 /// remainder, and evaluates a polynomial of the remainder, which polynomials.h has.
 namespace rules_executorch::kernels::math {
 
-/// The nearest integer, or the even one of two nearest integers, without an error. Without an instruction for it, the
-/// sum of |x| and 2^23 (2^52 for doubles) is what has no fraction bits.
+/// The nearest integer, or the even one of two nearest integers, without an error. Where no instruction rounds, the
+/// addition of 2^23 (2^52 for doubles) to |x| does: the sum has no fraction bits.
 template <typename T>
 KERNELS_ALWAYS_INLINE inline T rint(T x) {
 #if defined(__SSE4_1__) || defined(__aarch64__)

@@ -118,6 +118,7 @@ KERNELS_ALWAYS_INLINE inline QuadSums add_quad_products(QuadSums sums, Bytes x, 
 /// 2 * -128 * -128, which does not fit. x * v - ~y * w is x * v + y * w + w, and always fits.
 template <int kQuad>
 KERNELS_ALWAYS_INLINE inline QuadSums add_pair_products(QuadSums sums, Bytes x, Bytes first, Bytes second) {
+  // Otherwise, GCC loads the row into two general registers, and copies quads from there.
   asm("" : "+w"(x));
   const uint32x4_t quads = vreinterpretq_u32_u8(x);
   const int8x16_t complement = vreinterpretq_s8_u32(vdupq_laneq_u32(vmvnq_u32(quads), kQuad + 1));
