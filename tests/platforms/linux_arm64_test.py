@@ -14,10 +14,7 @@ _EMULATOR = arm64.Emulator(Path(os.environ["QEMU"]), Path(os.environ["LOADER"]))
 _PROGRAM_TESTS = (
     "BFLOAT16_CONVOLUTIONS",
     "BFLOAT16_MLP",
-    "BYTE_TABLE",
     "CUSTOM_OPS",
-    "DYNAMIC_PRODUCT",
-    "INTEGER_PRODUCT",
     "MOBILENET_V2",
     "MOBILENET_V2_QUANTIZED",
     "OPTIMIZED_LAYERS",

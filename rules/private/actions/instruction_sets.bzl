@@ -3,7 +3,10 @@
 load("@bazel_skylib//rules:common_settings.bzl", "BuildSettingInfo")
 load(":implicit_attributes.bzl", "build_setting")
 
-visibility(["//rules/..."])
+visibility([
+    "//rules/...",
+    "//tests/platforms/...",
+])
 
 UNKNOWN_INSTRUCTION_SET_ERR = """{label}: flag //rules:instruction_sets: expected all, or some of {names}; got {name}.
 
@@ -18,13 +21,13 @@ _ALL = "all"
 
 # GCC prefers vectors of half the width.
 _AVX512 = ["-march=x86-64-v4", "-mprefer-vector-width=512"]
-_X86_64 = {
+INSTRUCTION_SETS_X86_64 = {
     BASELINE: [],
     "avx2": ["-march=x86-64-v3"],
     "avx512": _AVX512,
     "avx512_bf16": _AVX512 + ["-mavx512bf16", "-mavx512vnni"],
 }
-_ARM64 = {
+INSTRUCTION_SETS_ARM64 = {
     # With NEON.
     BASELINE: [],
     # Of 8.2, as GCC's functions for these instructions are.
@@ -32,10 +35,6 @@ _ARM64 = {
     "i8mm_bf16": ["-march=armv8.2-a+dotprod+i8mm+bf16"],
 }
 _OTHERS = {BASELINE: []}
-
-# For the test of the names.
-INSTRUCTION_SETS_X86_64 = list(_X86_64)
-INSTRUCTION_SETS_ARM64 = list(_ARM64)
 
 INSTRUCTION_SET_ATTRS = {
     "_arm64": attr.label(
@@ -60,9 +59,9 @@ def _known_sets(ctx):
         for name, constraint in [("linux", ctx.attr._linux), ("x86_64", ctx.attr._x86_64), ("arm64", ctx.attr._arm64)]
     }
     if has["linux"] and has["x86_64"]:
-        return _X86_64, "an x86-64 processor of Linux"
+        return INSTRUCTION_SETS_X86_64, "an x86-64 processor of Linux"
     if has["linux"] and has["arm64"]:
-        return _ARM64, "an arm64 processor of Linux"
+        return INSTRUCTION_SETS_ARM64, "an arm64 processor of Linux"
     return _OTHERS, "the target platform"
 
 def instruction_sets(ctx, with_wide = True):
