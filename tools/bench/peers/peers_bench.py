@@ -390,6 +390,7 @@ def section(bench: Bench, rows: Mapping[str, Row]) -> tuple[str, list[goals.Goal
         " read before; `torch.compile` has a full cache. *Peak memory* is the peak up to the same point; for C++"
         " runners, up to the end of the process. *Code* is the loaded bytes of the runner and its libraries, without"
         " the libraries of the system and of Python.",
+        tables.spread(found),
         "For int8, ours and XNNPACK use the recipe `xnnpack_int8`, `torch.compile` uses torchao's quantizer for x86,"
         " and ONNX Runtime and OpenVINO use ONNX Runtime's static quantization. PyTorch eager runs the model in"
         " float32. With 4-bit weights, ours and XNNPACK quantize activations to 8 bits, as torchao does; llama.cpp has"

@@ -104,20 +104,19 @@ class Row:
 def save(rows: Mapping[str, Row], file: Path) -> None:
     """Writes rows atomically, so that an interruption leaves either the old or the new file.
 
-    The file has the medians of the turns, not each turn.
+    The seconds of turns have four digits.
     """
-    content = {name: dataclasses.asdict(_medians(row)) for name, row in sorted(rows.items())}
+    content = {name: dataclasses.asdict(_rounded(row)) for name, row in sorted(rows.items())}
     lines = [f"{json.dumps(name)}: {json.dumps(row)}" for name, row in content.items()]
     draft = file.with_suffix(".draft")
     draft.write_text("{\n" + ",\n".join(lines) + "\n}\n")
     os.replace(draft, file)
 
 
-def _medians(row: Row) -> Row:
-    """Returns the row with one turn in place of each cell's turns, with four digits."""
+def _rounded(row: Row) -> Row:
     cells = {}
     for column, cell in row.cells.items():
-        seconds = {threads: (float(f"{statistics.median(turns):.4g}"),) for threads, turns in cell.seconds.items()}
+        seconds = {threads: tuple(float(f"{turn:.4g}") for turn in turns) for threads, turns in cell.seconds.items()}
         cells[column] = dataclasses.replace(cell, seconds=seconds)
     return dataclasses.replace(row, cells=cells)
 

@@ -22,9 +22,9 @@ class ResultsTest(absltest.TestCase):
         peak = Peak(98.5, ((4, 20.5), (32, 10.0)))
         cost = Cost(0.5, 10, 20)
         turns = {"ours": Cell(cost, {1: (0.123456, 0.2, 0.1), 2: (0.3,)}), "eager": Cell(missing="why")}
-        medians = {**turns, "ours": Cell(cost, {1: (0.1235,), 2: (0.3,)})}
+        rounded = {**turns, "ours": Cell(cost, {1: (0.1235, 0.2, 0.1), 2: (0.3,)})}
         results.save({"bert": Row(run, peak, turns), "a": Row(run, peak, {})}, file)
-        self.assertEqual(results.load(file), {"a": Row(run, peak, {}), "bert": Row(run, peak, medians)})
+        self.assertEqual(results.load(file), {"a": Row(run, peak, {}), "bert": Row(run, peak, rounded)})
         self.assertEqual([path.name for path in file.parent.iterdir()], ["rows.json"])
         # A row a line, so that a change of the file shows the rows that were measured again.
         self.assertEqual(len(file.read_text().splitlines()), 4)

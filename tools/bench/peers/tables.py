@@ -147,6 +147,23 @@ def _peaks(peaks: Sequence[Peak]) -> str:
     return f"The peak of float32 is {between([peak.gflops for peak in peaks])} GFLOP/s, of copies {', '.join(copies)}."
 
 
+def spread(results: Results) -> str:
+    """Returns the sentence about how much the turns of a time differ; empty if no time has several turns."""
+    found = []
+    for row in results.values():
+        for cell in row.values():
+            for threads, turns in cell.seconds.items():
+                time = cell.median(threads)
+                if time and len(turns) > 1:
+                    found.append(statistics.median(abs(turn / time - 1) for turn in turns))
+    if not found:
+        return ""
+    return (
+        f"Half of the turns of a time differ from the time by at most {statistics.median(found):.1%} in the median of"
+        f" all times, and by at most {max(found):.1%} in each."
+    )
+
+
 def marks(
     results: Results,
     titles: Mapping[str, str],

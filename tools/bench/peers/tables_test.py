@@ -53,6 +53,19 @@ class TablesTest(absltest.TestCase):
         text = tables.models({"bert": row}, {"bert": "BERT"}, _COLUMNS, "ours", ["eager"])
         self.assertIn("| BERT | 2,000 | 8,000 | **1,000** | 4.00 |", text)
 
+    def test_spread(self) -> None:
+        quiet, noisy, single = (
+            Cell(seconds={1: (1.0, 1.0, 1.02)}),
+            Cell(seconds={2: (2.0, 2.2, 1.0)}),
+            Cell(seconds={1: (9,)}),
+        )
+        text = tables.spread({"bert": {"ours": quiet, "eager": noisy}, "vit": {"ours": single}})
+        # The median differences are 0% and 10%.
+        self.assertIn(
+            "differ from the time by at most 5.0% in the median of all times, and by at most 10.0% in each", text
+        )
+        self.assertEqual(tables.spread({"vit": {"ours": single}}), "")
+
     def test_marks(self) -> None:
         row = {
             "ours": Cell(seconds={1: (0.02,), 2: (0.01,)}),
