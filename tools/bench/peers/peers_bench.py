@@ -51,6 +51,7 @@ from tools.bench.peers.contestants import (
 )
 from tools.bench.peers.instruction_set import InstructionSet
 from tools.bench.peers.masked import masked
+from tools.bench.peers.one_run import OtherRunError, one_run
 from tools.bench.peers.results import Cell, Peak, Results, Row, Run
 from tools.bench.peers.worker import SESSIONS
 
@@ -468,15 +469,13 @@ def _plot(chosen: InstructionSet) -> str:
     return f"peers_{chosen.name}.svg"
 
 
-def main(argv: Sequence[str]) -> None:
-    if len(argv) > 1:
-        raise app.UsageError(f"unknown argument: {argv[1]}")
-    try:
-        chosen = instruction_set.choose(_SET.value, _built())
-    except ValueError as error:
-        raise app.UsageError(f"--set: {error}") from error
-    workspace = Path(os.environ["BUILD_WORKSPACE_DIRECTORY"])
-    bench = Bench(HERE, Path(_STATE.value), workspace / "docs", chosen)
+def run(bench: Bench, workspace: Path) -> None:
+    """Prepares or measures the rows that the flags choose.
+
+    Args:
+        bench: the rows and columns.
+        workspace: the folder of the repository.
+    """
     names = bench.rows(_MODELS.value)
     if _PREPARE.value:
         prepare(bench, names)
@@ -488,6 +487,22 @@ def main(argv: Sequence[str]) -> None:
         write(bench, rows, text)
     if _CHECK.value and not all(goal.met for goal in judged):
         raise SystemExit(1)
+
+
+def main(argv: Sequence[str]) -> None:
+    if len(argv) > 1:
+        raise app.UsageError(f"unknown argument: {argv[1]}")
+    try:
+        chosen = instruction_set.choose(_SET.value, _built())
+    except ValueError as error:
+        raise app.UsageError(f"--set: {error}") from error
+    workspace = Path(os.environ["BUILD_WORKSPACE_DIRECTORY"])
+    bench = Bench(HERE, Path(_STATE.value), workspace / "docs", chosen)
+    try:
+        with one_run(bench.state):
+            run(bench, workspace)
+    except OtherRunError as error:
+        raise SystemExit(f"error: {error}") from error
 
 
 if __name__ == "__main__":
