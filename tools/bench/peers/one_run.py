@@ -14,7 +14,7 @@ class OtherRunError(Exception):
 
 @contextlib.contextmanager
 def one_run(state: Path) -> Iterator[None]:
-    """Holds a lock on a folder. The lock ends with the process.
+    """Holds a lock on a folder, until the block or the process ends.
 
     Args:
         state: the folder, which exists.

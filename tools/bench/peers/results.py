@@ -104,7 +104,7 @@ class Row:
 def save(rows: Mapping[str, Row], file: Path) -> None:
     """Writes rows atomically, so that an interruption leaves either the old or the new file.
 
-    The seconds of turns have four digits.
+    The file has all turns, each with four digits of its seconds.
     """
     content = {name: dataclasses.asdict(_rounded(row)) for name, row in sorted(rows.items())}
     lines = [f"{json.dumps(name)}: {json.dumps(row)}" for name, row in content.items()]
