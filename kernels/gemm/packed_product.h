@@ -17,11 +17,11 @@
 
 namespace rules_executorch::kernels {
 
-/// The blocks of a PackedProduct. MC is the number of rows that are multiplied by a strip of panels. The part of the
-/// panels that a tile reads stays in the L1 cache, or in the L2 cache if tiles are wide. The sums stay in the L2 cache.
-/// With a smaller KC, the sums would be loaded and stored more often.
+/// The blocks of a PackedProduct. MC is the number of rows that are multiplied by a strip of panels. The part of a
+/// panel that tiles read, and the sums, stay in the L2 cache. With a smaller KC, the sums would be loaded and stored
+/// more often: with 384, for which a panel fits in the L1 cache, layers of 768 or more features take 3% to 8% longer.
 inline constexpr int64_t kPackedMC = 512;
-inline constexpr int64_t kPackedKC = 384;
+inline constexpr int64_t kPackedKC = 768;
 /// Parts have a multiple of this number of rows, which is a multiple of the MR of tiles on x86-64: 6 and 8.
 inline constexpr int64_t kPackedRowStep = 24;
 /// The same for 16-bit elements that are converted. Each step converts a part of a panel.

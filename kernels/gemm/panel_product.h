@@ -8,6 +8,7 @@
 
 #include "kernels/gemm/element_products.h"
 #include "kernels/gemm/loaded_elements.h"
+#include "kernels/simd/inline.h"
 #include "kernels/simd/simd.h"
 #include "kernels/simd/width.h"
 #include "kernels/tensors/dtype.h"
@@ -65,6 +66,9 @@ struct TileOf {
   static constexpr int64_t kRowsAhead = kVectorBytes == 64 ? 4 : 16;
   /// The number of cache lines of a row of `b`.
   static constexpr int kLines = static_cast<int>(kTileBytes / 64);
+  /// The number of rows of `b` of a step. Counters and pointers take a quarter of the instructions of a row of two
+  /// vectors. With four rows, GCC keeps copies of elements in registers, and the loop is slower.
+  static constexpr int kStepRows = kVectorBytes == 32 ? 2 : 1;
 
   /// A PanelProduct with a constant number of rows and vectors. I has one index for each vector of each row, in
   /// row-major order. For each row of `b`, the tile prefetches the lines at `ahead`, which then moves `ahead_step`
@@ -92,10 +96,24 @@ struct TileOf {
       }
     }
 #endif
-    for (; p < k; ++p, b += b_stride, ahead += ahead_step) {
+    const auto add_row = [&](int64_t row, const T* row_in_b) KERNELS_ALWAYS_INLINE {
       ((I < kLines && I < kVectors ? simd::prefetch(ahead + I * stride_of<T>(vector_stride)) : void()), ...);
-      const Vector<T> row_of_b[] = {load_elements(b + I % kVectors * stride_of<T>(vector_stride))...};
-      ((sums[I] = Products::add(sums[I], rows[I] + p, row_of_b[I])), ...);
+      const Vector<T> row_of_b[] = {load_elements(row_in_b + I % kVectors * stride_of<T>(vector_stride))...};
+      ((sums[I] = Products::add(sums[I], rows[I] + row, row_of_b[I])), ...);
+      ahead += ahead_step;
+    };
+    if constexpr (kStepRows > 1) {
+      constexpr int64_t kTileColumns = kTileBytes / sizeof(T);
+      const int64_t end = b_stride == kTileColumns ? k - kStepRows : -1;
+      for (; p <= end; p += kStepRows, b += kStepRows * kTileColumns) {
+#pragma GCC unroll 2
+        for (int i = 0; i < kStepRows; ++i) {
+          add_row(p + i, b + i * kTileColumns);
+        }
+      }
+    }
+    for (; p < k; ++p, b += b_stride) {
+      add_row(p, b);
     }
     T* const at[] = {totals + I / kVectors * totals_stride + I % kVectors * kLanes<T>...};
     if (!replaces_totals) {

@@ -9,6 +9,7 @@
 #include "kernels/gemm/float_panels.h"
 #include "kernels/gemm/layouts.h"
 #include "kernels/gemm/loaded_elements.h"
+#include "kernels/simd/inline.h"
 #include "kernels/simd/simd.h"
 #include "kernels/simd/width.h"
 
@@ -20,6 +21,8 @@ inline constexpr int kTilePixels = kVectorRegisters * 3 / 4 / kTileVectors;
 inline constexpr int64_t kTileChannels = kTileVectors * kLanes;
 /// If a vector is as wide as a panel, each vector of a tile is from another panel.
 inline constexpr bool kSpansPanels = kLanes == kFloatPanelColumns;
+/// The number of inputs of a step, as in products of panels.
+inline constexpr int kStepRows = kVectorBytes == 32 ? 2 : 1;
 static_assert(kStripColumns % kTileChannels == 0 && (kSpansPanels || kTileChannels == kFloatPanelColumns));
 
 /// The operands of a tile of sums. Biases and residuals are added and bounds are applied before the sums are stored.
@@ -137,10 +140,22 @@ inline void sum_pixels(const TileArgs& tile, std::integer_sequence<int, I...> al
       }
     }
 #endif
-    for (; p < depth; ++p, weight += kFloatPanelColumns, next += next_stride) {
+    const auto add_row = [&](int64_t i, const float* columns) KERNELS_ALWAYS_INLINE {
       simd::prefetch<2>(next);  // into the L2 cache
-      const V row[] = {simd::load_as<V>(weight + I % kVectors * vector_stride)...};
-      ((sums[I] = add_products<kPairs>(sums[I], load_float(in[I] + p), row[I])), ...);
+      const V row[] = {simd::load_as<V>(columns + I % kVectors * vector_stride)...};
+      ((sums[I] = add_products<kPairs>(sums[I], load_float(in[I] + i), row[I])), ...);
+      next += next_stride;
+    };
+    if constexpr (kStepRows > 1) {
+      for (; p + kStepRows <= depth; p += kStepRows, weight += kStepRows * kFloatPanelColumns) {
+#pragma GCC unroll 2
+        for (int i = 0; i < kStepRows; ++i) {
+          add_row(p + i, weight + i * kFloatPanelColumns);
+        }
+      }
+    }
+    for (; p < depth; ++p, weight += kFloatPanelColumns) {
+      add_row(p, weight);
     }
   }
   finish<kVectors>(tile, 0, sums, all);
