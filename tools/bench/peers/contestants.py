@@ -110,7 +110,7 @@ def _last_line(text: str) -> str:
 
 
 class Runner:
-    """A runner of this repository, with our kernels, XNNPACK, the wheel's kernels or AOTInductor."""
+    """A runner of this repository, with our kernels, XNNPACK or AOTInductor."""
 
     def __init__(
         self,

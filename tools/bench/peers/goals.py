@@ -96,10 +96,6 @@ def of_models(results: Results, ours: str, peers: Sequence[str], instruction_set
         if "eager" in peers:
             eager = ratios(results, ours, ["eager"], threads)
             goals += _mean_and_least(f"PyTorch eager / ours, {title}", eager, 1.5, 1.0)
-    if "eager" in peers:
-        eager = ratios(results, "portable", ["eager"], 1)
-        goals += _mean_and_least("PyTorch eager / our portable kernels, one thread", eager, 1.0, None)
-    goals += _mean_and_least("The wheel's kernels / ours, one thread", ratios(results, ours, ["wheel"], 1), 40, None)
     speedups = {}
     for model, row in results.items():
         one, two = (row[ours].median(threads) for threads in (1, 2)) if ours in row else (None, None)

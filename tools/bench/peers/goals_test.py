@@ -18,10 +18,8 @@ _RESULTS = {
         "ours": _cell(0.010, 0.009),
         "eager": _cell(0.020),
         "fast": _cell(0.005),
-        "portable": _cell(0.040),
-        "wheel": _cell(0.8),
     },
-    "large": {"ours": _cell(0.100, 0.050), "eager": _cell(0.090), "fast": _cell(0.200), "wheel": _cell(1.25)},
+    "large": {"ours": _cell(0.100, 0.050), "eager": _cell(0.090), "fast": _cell(0.200)},
     "lost": {"ours": Cell(missing="no"), "eager": _cell(1.0)},
 }
 
@@ -45,9 +43,6 @@ class GoalsTest(absltest.TestCase):
         eager = self.goals()["PyTorch eager / ours, one thread: every model"]
         self.assertEqual(eager.at, "large")
         self.assertAlmostEqual(eager.value or 0, 0.9)
-        wheel = self.goals()["The wheel's kernels / ours, one thread: geometric mean"]
-        self.assertAlmostEqual(wheel.value or 0, (80 * 12.5) ** 0.5)
-        self.assertFalse(wheel.met)
 
     def test_goals_of_each_instruction_set(self) -> None:
         for instruction_set, mean, every in (("avx2", 1.0, 0.85), ("avx512", 1.05, 0.95), ("avx512_bf16", 1.05, 0.95)):
@@ -58,17 +53,10 @@ class GoalsTest(absltest.TestCase):
                 self.assertEqual(found[f"PyTorch eager / ours, {threads}: geometric mean"].least, 1.5)
                 self.assertEqual(found[f"PyTorch eager / ours, {threads}: every model"].least, 1.0)
 
-    def test_portable_kernels_beside_eager(self) -> None:
-        goal = self.goals()["PyTorch eager / our portable kernels, one thread: geometric mean"]
-        self.assertEqual((goal.value, goal.least, goal.met), (0.5, 1.0, False))
-
     def test_no_goals_without_peers(self) -> None:
         self.assertEqual(
             list(self.goals(peers=[], instruction_set="baseline")),
-            [
-                "The wheel's kernels / ours, one thread: geometric mean",
-                "Ours, one thread / two threads: every model above 20 ms",
-            ],
+            ["Ours, one thread / two threads: every model above 20 ms"],
         )
         self.assertNotIn("The best peer / ours, one thread: every model", self.goals(instruction_set="baseline"))
 

@@ -1,9 +1,4 @@
-"""The models, operators and kernel libraries of peers_bench."""
-
-# The folder of the kernels, by the name of the column. The goals are for the first column, "ours".
-KERNELS = {
-    "ours": "optimized",
-}
+"""The models and operators of peers_bench."""
 
 def _model(
         title,
@@ -26,7 +21,7 @@ def _model(
       quantize: str, recipe of executorch_program; empty for none.
       min_snr: int, the lowest signal-to-noise ratio of a quantized program's outputs, in decibels.
       tolerance: float, the absolute and relative tolerance of other programs' outputs.
-      without: dict[str, str], the columns (aoti, portable, wheel, xnnpack) without a program of the model, with the reasons.
+      without: dict[str, str], the columns (aoti, xnnpack) without a program of the model, with the reasons.
       work: struct, for a row of one operator: `gflop` or `gigabytes` of a call, and `goal`, the share of the machine's peak.
       has_gguf: bool, whether llama.cpp runs the model.
     Returns:
@@ -47,21 +42,13 @@ def _model(
 
 _NO_RECIPE = {"aoti": "no quantization recipe for this peer"}
 
-_NO_4BIT = "ExecuTorch has no portable kernels of torchao's operators"
-
 _BERT = struct(
     model = "//tools/bench/peers:bert.py",
     deps = ["//examples/models:minilm_py"],
 )
 
 # ExecuTorch repeats the cell for each time step: thousands of calls, whose export takes minutes.
-_REPEATED = "ExecuTorch has a call for each operation of each time step"
-
-_UNROLLED = {
-    "portable": _REPEATED,
-    "wheel": _REPEATED,
-    "xnnpack": _REPEATED,
-}
+_UNROLLED = {"xnnpack": "ExecuTorch has a call for each operation of each time step"}
 
 _MOBILENET = struct(
     model = "//examples/models:mobilenet_v2.py",
@@ -111,11 +98,7 @@ MODELS = {
         # llama.cpp rounds weights and activations otherwise than torchao.
         min_snr = 15,
         model = "//tools/bench/peers:llama.py",
-        without = {
-            "aoti": "no quantization recipe for this peer",
-            "portable": _NO_4BIT,
-            "wheel": _NO_4BIT,
-        },
+        without = _NO_RECIPE,
     ),
     "llama_prompt": _model(
         "Llama, 12x768, prompt of 128 tokens",
@@ -265,4 +248,4 @@ def described():
         } | ({"work": model.work} if model.work else {})
         for name, model in (MODELS | OPERATORS).items()
     }
-    return json.encode_indent({"kernels": KERNELS.keys(), "models": rows}, indent = "  ")
+    return json.encode_indent(rows, indent = "  ")

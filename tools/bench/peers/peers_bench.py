@@ -81,11 +81,8 @@ _STATE = flags.DEFINE_string(
 )
 
 HERE = Path(__file__).parent
-# Columns of kernels for every processor, which do not count as peers.
-_FOR_EVERY_PROCESSOR = {
-    "portable": "our portable kernels",
-    "wheel": "the wheel's kernels",
-}
+# The column with the goals.
+_OURS = "ours"
 _PEERS = {
     "eager": "PyTorch eager",
     "compile": "`torch.compile`",
@@ -99,10 +96,9 @@ _ONE_ROW = "products of one row have one thread"
 _READS_WEIGHTS = "most of the time reads 0.5 GB of weights from memory, whose speed one thread nearly reaches"
 # Why two threads are hardly faster than one, by column and model; "" stands for all models.
 _MARKED = {
-    ("wheel", ""): "these kernels have one thread",
     ("eager", "llama_token"): _ONE_ROW,
     ("compile", "llama_token"): _ONE_ROW,
-    ("ours", "llama_token"): _READS_WEIGHTS,
+    (_OURS, "llama_token"): _READS_WEIGHTS,
     ("xnnpack", "llama_token"): _READS_WEIGHTS,
     ("onnxruntime", "bert_int8"): "three quarters of the time are `DequantizeLinear` of weights, which has one thread",
 }
@@ -124,12 +120,10 @@ class Bench:
             docs: the folder of the document.
             chosen: the instruction set.
         """
-        content = json.loads((folder / "models.json").read_text())
         self.folder, self.state, self.docs, self.instruction_set = folder, state, docs, chosen
-        self.kernels: list[str] = content["kernels"]
-        self.models: dict[str, dict[str, Any]] = content["models"]
+        self.models: dict[str, dict[str, Any]] = json.loads((folder / "models.json").read_text())
         self.peers = {name: title for name, title in _PEERS.items() if name not in chosen.left_out}
-        self.columns = {name: name for name in self.kernels} | _FOR_EVERY_PROCESSOR | self.peers
+        self.columns = {_OURS: _OURS} | self.peers
         self.cpus = [int(cpu) for cpu in _CPUS.value]
         state.mkdir(parents=True, exist_ok=True)
 
@@ -197,9 +191,6 @@ class Bench:
         if column == "aoti":
             flags_of = [f"--program={self.folder / name}_aoti.pt2", f"--samples={self.folder / name}_aoti.ptd"]
             return Runner(self.folder / "aoti_runner", flags_of, model, cpus, environment)
-        if column == "wheel":
-            flags_of = [f"--program={self.folder / name}_plain.pte", f"--samples={self.folder / name}_plain.ptd"]
-            return Runner(self.folder / "wheel_runner", flags_of, model, cpus, environment)
         return Runner(self.folder / f"{column}_{name}", [], model, cpus, environment)
 
     def threads_of(self, name: str) -> Sequence[int]:
@@ -210,13 +201,13 @@ class Bench:
         """Returns the columns of a row. Operators are compared with PyTorch only, and llama.cpp runs one model."""
         left_out = set() if self.models[name]["has_gguf"] else {"llama_cpp"}
         if self.is_operator(name):
-            left_out |= self.columns.keys() - {*self.kernels, "eager"}
+            left_out |= self.columns.keys() - {_OURS, "eager"}
         return [column for column in self.columns if column not in left_out and re.search(_COLUMNS.value, column)]
 
 
 def _files_of(bench: Bench, name: str, prepared: Path) -> list[Path]:
     """Returns the files that the columns of a row read: runners, programs, samples, the peers' files and libraries."""
-    own = re.compile(rf"({'|'.join(bench.columns)})_{name}|{name}(_(plain|default|xnnpack|aoti))?\.(pte|ptd|pt2)")
+    own = re.compile(rf"({'|'.join(bench.columns)})_{name}|{name}(_(xnnpack|aoti))?\.(pte|ptd|pt2)")
     files = [file for file in bench.folder.iterdir() if own.fullmatch(file.name)]
     specs = [PathFinder.find_spec(package) for package in ("torch", "onnxruntime", "openvino")]
     packages = [Path(spec.origin).parent for spec in specs if spec and spec.origin]
@@ -361,26 +352,24 @@ def section(bench: Bench, rows: Mapping[str, Row]) -> tuple[str, list[goals.Goal
     titles = {name: model["title"] for name, model in bench.models.items()}
     models = {name: title for name, title in titles.items() if not bench.is_operator(name)}
     operators = {name: title for name, title in titles.items() if bench.is_operator(name)}
-    ours = bench.kernels[0]
     of_models = {name: found[name] for name in models if name in found}
     work = {name: bench.models[name]["work"] for name in operators}
     shares: dict[str, float | None] = {}
     for name in operators:
-        time_of = found[name][ours].median(1) if name in found and ours in found[name] else None
+        time_of = found[name][_OURS].median(1) if name in found and _OURS in found[name] else None
         shares[name] = tables.share(work[name], time_of, rows[name].peak) if time_of else None
-    judged = goals.of_models(of_models, ours, list(bench.peers), chosen.name)
+    judged = goals.of_models(of_models, _OURS, list(bench.peers), chosen.name)
     judged += goals.of_operators(shares, {name: work[name]["goal"] for name in operators}, operators)
-    columns_of_operators = {name: bench.columns[name] for name in (*bench.kernels, "eager") if name in bench.columns}
-    shown = tables.shows(found, models, bench.columns, ours, list(bench.peers))
+    columns_of_operators = {name: bench.columns[name] for name in (_OURS, "eager") if name in bench.columns}
+    shown = tables.shows(found, models, bench.columns, _OURS, list(bench.peers))
     parts = [
         f"## Comparison with peers, {chosen.name}",
         f"Made by `tools/bazel run //tools/bench:peers_bench -- --set={chosen.name}`, and with `--models=^bert$`"
         f" for one row. The kernels are those of the instruction set `{chosen.name}`.{_held(chosen)} The dtype"
         " is float32 unless the row says int8. *Ours* is an `executorch_binary` with the kernels of its model's"
-        " operators, compiled for the model's dtypes (`dtype_selective_build`). *Ours* runs the program of all graph"
-        " passes; our portable kernels, for every processor, run the program of the default passes, and the wheel's"
-        " kernels run the program without passes. The peers run the same weights on the same inputs. Before the"
-        " measurement, the outputs are compared with PyTorch's.",
+        " operators, compiled for the model's dtypes (`dtype_selective_build`), and runs the program of all graph"
+        " passes. The peers run the same weights on the same inputs. Before the measurement, the outputs are compared"
+        " with PyTorch's.",
         "Each row is measured in one run, and the list has the run of each row:",
         tables.runs(rows, titles),
         "The columns run in turn, with one thread on one processor, and with two on two. Each process has its number of"
@@ -401,7 +390,7 @@ def section(bench: Bench, rows: Mapping[str, Row]) -> tuple[str, list[goals.Goal
         " `tools/bazel run //tools/bench/peers:ours_whisper_tiny.profile`,"
         " shows the time of each operator ([profiles](profiles.md)).",
         report.image(_plot(chosen), shown),
-        tables.models(of_models, models, bench.columns, ours, list(bench.peers)),
+        tables.models(of_models, models, bench.columns, _OURS, list(bench.peers)),
         tables.marks(of_models, models, bench.columns, _MARKED),
         tables.notes(found, titles, bench.columns),
         _left_out(chosen),
@@ -426,7 +415,7 @@ def write(bench: Bench, rows: Mapping[str, Row], text: str) -> None:
     report.replace_section(bench.docs / "benchmarks.md", f"peers_{bench.instruction_set.name}", text)
     titles = {name: model["title"] for name, model in bench.models.items() if not bench.is_operator(name)}
     found = {name: row.cells for name, row in rows.items()}
-    plot = tables.plot(found, titles, bench.columns, bench.kernels[0], list(bench.peers))
+    plot = tables.plot(found, titles, bench.columns, _OURS, list(bench.peers))
     (bench.docs / _plot(bench.instruction_set)).write_text(plot)
 
 
