@@ -72,6 +72,8 @@ def main(model: dict[str, Any], folder: Path) -> None:
             (folder / f"{name}.error").write_text(f"{type(error).__name__}: {text}")
 
     make("samples.npz", lambda: _save_samples(module, samples, folder / "samples.npz"))
+    for part in module.modules():
+        vars(part).pop("extra_repr", None)  # torchao's function for print(), which cannot be stored.
     make("module.pt", lambda: torch.save(module, folder / "module.pt"))
     onnx = folder / "model.onnx"
     if model["has_gguf"]:

@@ -5,15 +5,18 @@ import os
 import sys
 import time
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 from unittest import mock
 
 import numpy
 import torch
 from absl.testing import absltest
+from torchao.quantization import Int8DynamicActivationIntxWeightConfig, quantize_
+from torchao.quantization.granularity import PerGroup
 from transformers import LlamaConfig, LlamaForCausalLM
 
-from tools.bench.peers import llama, worker
+from tools.bench.peers import llama, prepare, worker
 
 
 class DifferenceTest(absltest.TestCase):
@@ -55,6 +58,17 @@ class EagerTest(absltest.TestCase):
         self.enter_context(mock.patch.dict(os.environ, {"ATEN_CPU_CAPABILITY": "narrow"}))
         with self.assertRaisesRegex(RuntimeError, r"^PyTorch's kernels are those for \w+, not for narrow$"):
             worker.Eager(folder, {}, 1)
+
+    def test_weights_of_torchao(self) -> None:
+        folder = Path(self.create_tempdir().full_path)
+        module = torch.nn.Sequential(torch.nn.Linear(32, 4))
+        quantize_(module, Int8DynamicActivationIntxWeightConfig(torch.int4, PerGroup(32)))  # type: ignore[attr-defined]
+        content = SimpleNamespace(get_model=lambda: (module, (torch.ones(1, 32),)))
+        with mock.patch.dict(sys.modules, {"quantized": content}):
+            model = {"file": "quantized.py", "entry_point": "get_model", "has_gguf": False, "work": {}}
+            prepare.main(model, folder)
+        eager = worker.Eager(folder, {}, 1)
+        self.assertEqual(worker.difference(eager.expected[0], eager.run(0), tolerance=1e-6, min_snr=0), "")
 
 
 class LlamaCppTest(absltest.TestCase):
