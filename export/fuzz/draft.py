@@ -59,6 +59,7 @@ from torch import cond, nn
 from torch._higher_order_ops.map import map as map_rows
 from torch._higher_order_ops.scan import scan
 from torch.nn import functional as F
+from torch.nn.attention.flex_attention import create_block_mask, flex_attention
 from torch.nn.utils import prune
 
 

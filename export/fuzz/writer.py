@@ -6,10 +6,12 @@ import math
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
+from unittest import mock
 
 import torch
 from torch import nn
 from torch.nn import functional
+from torch.nn.attention import flex_attention
 from torch.nn.utils import prune
 
 # The limits of values: the number of elements, and the largest number for a dtype that overflows early.
@@ -118,6 +120,13 @@ def _scan(
     return carry, torch.stack(given[:: -1 if reverse else 1])
 
 
+def _flex_attention(*args: Any, **kwargs: Any) -> torch.Tensor:
+    """Does what flex_attention does, without a compiler."""
+    with mock.patch.object(flex_attention, "_FLEX_ATTENTION_DISABLE_COMPILE_DEBUG", True):
+        result: torch.Tensor = flex_attention.flex_attention(*args, **kwargs)
+    return result
+
+
 @dataclass
 class Writer:
     """A module that is being written.
@@ -152,6 +161,7 @@ class Writer:
         self._globals: dict[str, Any] = {
             **{"torch": torch, "nn": nn, "F": functional, "math": math, "self": self._self},
             **{"cond": _cond, "map_rows": _map_rows, "scan": _scan, "prune": prune},
+            **{"flex_attention": _flex_attention, "create_block_mask": flex_attention.create_block_mask},
         }
 
     @property

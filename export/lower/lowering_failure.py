@@ -76,12 +76,6 @@ def of(
     if "Input spec name" in text and (without := [f"{one.name}()" for one in methods if not one.example.flatten()[0]]):
         cause = f"{', '.join(without)} has no inputs, and ExecuTorch orders the constants of such a method wrongly."
         fix = "give forward() an input, such as a tensor that forward() does not read."
-    if "FlexAttentionHOP" in text:
-        cause = f"{method.name}() calls flex_attention, which is for compiled kernels. ExecuTorch has no such operator."
-        fix = (
-            "call torch.nn.functional.scaled_dot_product_attention. Its attn_mask has what a score_mod adds, or is True"
-            " where a mask_mod is."
-        )
     if "Cannot access data pointer" in text:
         cause, fix = DERIVATIVES
     if "is not functional" in text and "copy_" in text:

@@ -70,7 +70,7 @@ def _check(method: Method, exported: ExportedProgram, assigned: Sequence[tuple[N
                 f" {list(before.shape)}",
                 "an assignment replaces the buffer in PyTorch. A program plans the memory of a buffer once, for the"
                 " dtype and the sizes of the first value.",
-                _fix(name, is_empty=before.numel() == 0),
+                _fix(name, before, now),
                 frames,
                 id="replaced-buffer",
             )
@@ -79,12 +79,19 @@ def _check(method: Method, exported: ExportedProgram, assigned: Sequence[tuple[N
         raise InputError(findings)
 
 
-def _fix(name: str, *, is_empty: bool) -> str:
-    first = (
-        "if the first run gives the buffer its sizes, run the model once in get_model(), as by model(*inputs), and set"
-        f" the buffer back: model.get_buffer({name!r}).zero_()."
-        if is_empty
-        else "register the buffer with the dtype and the sizes that it keeps."
-    )
+def _fix(name: str, before: torch.Tensor, now: torch.Tensor) -> str:
+    run = "run the model once in get_model(), as by model(*inputs)"
+    if before.numel() == 0:
+        first = (
+            f"if the first run gives the buffer its sizes, {run}, and set the buffer back:"
+            f" model.get_buffer({name!r}).zero_()."
+        )
+    elif before.dtype == now.dtype:
+        first = (
+            "register the buffer with the sizes that it keeps. If forward() computes the buffer once for its sizes,"
+            f" {run}."
+        )
+    else:
+        first = "register the buffer with the dtype and the sizes that it keeps."
     grows = f"For a value that grows, register the largest size, and write to a part of it: self.{name}[position] = ..."
     return f"{first} {grows}"

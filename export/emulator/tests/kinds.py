@@ -558,6 +558,43 @@ def _padded_attention() -> dict[str, Kind]:
     }
 
 
+def _flexible_attention() -> dict[str, Kind]:
+    """Attention whose scores and whose mask are functions of indices."""
+    imports = "from torch.nn.attention.flex_attention import create_block_mask, flex_attention\n"
+    tokens = ("torch.randn(2, 4, 7, 8)",) * 3
+    position = "def position(score, batch, head, query, key):\n    return score + self.table[head, query - key + 6]\n"
+    table = "self.table = nn.Parameter(torch.randn(4, 13))"
+    return {
+        "attention by a mask of documents": Kind(
+            f"{imports}def same(batch, head, query, key):\n"
+            "    return (x3[batch, query] == x3[batch, key]) & (query >= key)\n"
+            "mask = create_block_mask(same, 2, None, 7, 7, device='cpu')\n"
+            "return flex_attention(x0, x1, x2, block_mask=mask)",
+            (*tokens, "torch.randint(3, (2, 7))"),
+        ),
+        "attention by a function of positions": Kind(
+            f"{imports}{position}return flex_attention(x0, x1, x2, score_mod=position)", tokens, table
+        ),
+        "attention by compiled functions, and the sums of scores": Kind(
+            f"{imports}{position}y, sums = torch.compile(flex_attention)(x0, x1[:, :2], x2[:, :2], score_mod=position,"
+            " enable_gqa=True, return_lse=True)\nreturn y, sums",
+            tokens,
+            table,
+        ),
+        "attention by a mask of bfloat16": Kind(
+            f"{imports}mask = create_block_mask(lambda b, h, q, k: q >= k, None, None, 7, 7, device='cpu')\n"
+            "return flex_attention(x0.bfloat16(), x1.bfloat16(), x2.bfloat16(), block_mask=mask)",
+            tokens,
+        ),
+        "sizes: attention by a mask": Kind(
+            f"{imports}mask = create_block_mask(lambda b, h, q, k: q >= k, None, None, x0.shape[2], x1.shape[2],"
+            " device='cpu')\nreturn flex_attention(x0, x1, x2, block_mask=mask)",
+            ("torch.randn(2, 4, n, 8)",) * 3,
+            dynamic=(2, 2, 2),
+        ),
+    }
+
+
 def _regions() -> dict[str, Kind]:
     """The only value that goes into a region of torch.autocast. PyTorch forgets its users before the region."""
     region = 'with torch.autocast("cuda", enabled=False):\n    z = torch.relu(y) * n\nreturn self.layer(z)'
@@ -832,6 +869,7 @@ KINDS = {
     **_copies_into_buffers(),
     **_numbers(),
     **_padded_attention(),
+    **_flexible_attention(),
     **_by_columns(),
     **_regions(),
     **_values_of_buffers(),

@@ -23,6 +23,7 @@ from export.patches import (
     buffer_assignments,
     causal_masks,
     converting_copies,
+    dense_attention,
     gradient_regions,
     known_values,
     open_sizes,
@@ -105,6 +106,7 @@ _CASES: Sequence[tuple[str, tuple[str, ...], AbstractContextManager[Any]]] = (
     ("a remainder of a negative number", (), _without(whole_numbers, "rewrite")),
     ("padding to a multiple", _ALL, _without(whole_numbers, "rewrite")),
     ("transformers with masks", (), _without(causal_masks, "unasked", contextlib.nullcontext)),
+    ("attention by a function of positions", (), _without(dense_attention, "traced", contextlib.nullcontext)),
     ("sizes: steps between numbers", (), _without(open_sizes, "kept", contextlib.nullcontext)),
     ("sizes: a code of positions", (), _without(open_sizes, "kept", contextlib.nullcontext)),
     ("sizes: pools of rows", (), _without(open_sizes, "kept", contextlib.nullcontext)),
@@ -120,7 +122,7 @@ _FAILING = {
     **dict.fromkeys(("the data of tensors", "a tensor of results", "the log of a density"), "user-code-raised"),
     **dict.fromkeys(("calls that raise", "copies"), "user-code-raised"),
     "repeats of a buffer": "unbounded-size",
-    "transformers with masks": "user-code-raised",
+    **dict.fromkeys(("transformers with masks", "attention by a function of positions"), "user-code-raised"),
     **dict.fromkeys(("sizes: powers", "sizes: shifts and absolute values", "sizes: roundings"), "user-code-raised"),
     **dict.fromkeys(
         (

@@ -94,6 +94,32 @@ def attention(w: Writer, pick: Pick) -> None:
         w.value(f"{result}.transpose(1, 2).flatten(2)")
 
 
+def flexible_attention(w: Writer, pick: Pick) -> None:
+    """Adds attention whose scores and whose mask are functions of indices. Heads may share keys."""
+    x = w.use(3)
+    batch, length, _ = w.x.shape
+    heads, size = pick(2, 4, 1), pick(8, 4, 16)
+    shared = pick(1, 2) if heads > 1 else 1
+    query = _heads(w, pick, x, heads, size)
+    key, value = (_heads(w, pick, x, heads // shared, size) for _ in range(2))
+    more = "" if shared == 1 else ", enable_gqa=True"
+    score = pick("", "s + TABLE[h, q - k + LAST]", "20 * torch.tanh(s / 20)", "s - (q - k).abs() * 0.5 ** h", "s * 0.3")
+    mask = pick("", "q >= k", "(q - k).abs() < 3", "(q >= k) & (IDS[b, q] == IDS[b, k])", "q > k", "(h == 0) | (q < k)")
+    if "TABLE" in score:
+        table = w.buffer(f"torch.randn({heads}, {2 * length - 1})", "table")
+        score = score.replace("TABLE", table).replace("LAST", str(length - 1))
+    if score:
+        more += f", score_mod=lambda s, b, h, q, k: {score}"
+    if "IDS" in mask:
+        mask = mask.replace("IDS", w.input("ids", batch, length, bound=2))
+    if mask:
+        sizes = f"{batch}, {heads}, {length}, {length}, device='cpu'"
+        more += f", block_mask=create_block_mask(lambda b, h, q, k: {mask}, {sizes})"
+    result = w.value(f"flex_attention({query}, {key}, {value}{more}{pick('', ', scale=0.5')})")
+    if pick(True, False):
+        w.value(f"{result}.transpose(1, 2).flatten(2)")
+
+
 def bare_attention(w: Writer, pick: Pick) -> None:
     """Adds attention of inputs and values without linear layers. Leading dimensions broadcast."""
     x = w.latest

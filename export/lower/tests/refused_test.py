@@ -152,14 +152,6 @@ class ErrorTest(ErrorCase):
             )
             self.assert_raised(source, 8, "gives a torch.Generator to aten.rand.generator", "leave `generator` out")
 
-    def test_flex_attention(self) -> None:
-        source = model_file(
-            "def forward(self, x): return flex_attention(x, x, x)",
-            "(torch.ones(1, 1, 16, 16),)",
-            before="from torch.nn.attention.flex_attention import flex_attention",
-        )
-        self.assert_raised(source, 5, "calls flex_attention", "scaled_dot_product_attention")
-
     def test_layers_that_torch_ao_quantized(self) -> None:
         source = model_file(
             "layer = torch.ao.quantization.quantize_dynamic(torch.nn.Sequential(torch.nn.Linear(4, 3)))\n"

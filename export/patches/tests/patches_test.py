@@ -56,11 +56,14 @@ class PatchesTest(absltest.TestCase):
             with self.subTest(name):
                 module, _, path = name.partition(":")
                 text = Path(importlib.import_module(module).__file__ or "").read_text()
-                node: ast.AST = ast.parse(text)
+                nodes: list[ast.AST] = [ast.parse(text)]
                 for part in path.split("."):
-                    node = next(one for one in ast.iter_child_nodes(node) if getattr(one, "name", "") == part)
-                assert isinstance(node, ast.ClassDef | ast.FunctionDef)
-                lines = text.splitlines(keepends=True)[node.lineno - 1 : node.end_lineno]
+                    nodes = [one for node in nodes for one in ast.iter_child_nodes(node)]
+                    nodes = [one for one in nodes if getattr(one, "name", "") == part]
+                lines = []
+                for node in nodes:  # Several, if a function has overloads.
+                    assert isinstance(node, ast.ClassDef | ast.FunctionDef)
+                    lines += text.splitlines(keepends=True)[node.lineno - 1 : node.end_lineno]
                 whole = "".join(line for line in lines if line.strip() and not line.lstrip().startswith("#"))
                 self.assertEqual(patch.source(name), whole)
 
