@@ -17,7 +17,7 @@ from export.lower import lowering, patched, program
 from export.lower.program import Options, Program
 from export.patches import compiled_parts, patch
 from export.process import phases
-from export.user import model_file, samples
+from export.user import equal_elements, model_file, samples
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -27,17 +27,19 @@ class Exported(Program):
     Attributes:
         ptd: the samples, as the bytes of a .ptd file.
         patches: warnings about patches of ExecuTorch and PyTorch.
+        orders: warnings about orders of equal elements.
     """
 
     ptd: bytes
     patches: Sequence[Finding]
+    orders: Sequence[Finding]
 
     @property
     def warnings(self) -> tuple[Finding, ...]:
-        """What did not end the export: failures of passes, differences without a fault, unknown insides, sizes."""
+        """What did not end the export: failures of passes, differences without a fault, unknown insides, sizes, orders."""
         failures = (failure for of in self.graph_passes.values() for one in of for failure in one.failures)
         of_checks = (warning for one in self.checked.values() for warning in one.warnings)
-        return (*self.patches, *self.narrowed, *failures, *of_checks)
+        return (*self.patches, *self.orders, *self.narrowed, *failures, *of_checks)
 
 
 def export(
@@ -84,12 +86,15 @@ def export(
         planning_pass = lowering.memory_planning_pass(loaded, alloc_graph_input=alloc_graph_input)
     # Samples are recorded before the export, which may change the module.
     with phases.phase("samples"), compiled_parts.eager():
-        recorded = samples.record_all(loaded.methods)
+        with equal_elements.kept() as stacks:
+            recorded = samples.record_all(loaded.methods)
+        orders = equal_elements.find(loaded.methods, recorded, stacks)
     with (
         patch.noted() as unknown,
         compiled_parts.eager(),
         torch.no_grad(),  # PyTorch refuses to record the gradients of copies of complex parameters.
         patched.lowering(),
+        equal_elements.kept(),
         eager.followed() if with_eager_values else contextlib.nullcontext(),
     ):
         options = Options(
@@ -111,4 +116,4 @@ def export(
     }
     with phases.phase("samples"):
         ptd = samples.serialize(of_program)
-    return Exported(**vars(built), ptd=ptd, patches=patch.warnings(unknown))
+    return Exported(**vars(built), ptd=ptd, patches=patch.warnings(unknown), orders=orders)

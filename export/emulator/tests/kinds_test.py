@@ -8,13 +8,13 @@ from __future__ import annotations
 import contextlib
 import os
 import subprocess
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from absl import flags
 from absl.testing import absltest
 
-from export.emulator.tests.kinds import KINDS
+from export.emulator.tests.kinds import KINDS, Kind
 from export.exporter import export
 
 _RUNNER = flags.DEFINE_string("runner", None, "An executorch_binary of all kernels, without a program.", required=True)
@@ -24,12 +24,12 @@ _FAMILY = 12
 class KindsTest(absltest.TestCase):
     """Has a test for each dozen of kinds."""
 
-    def check(self, name: str, *passes: str) -> None:
+    def check(self, kind: Kind, *passes: str, warnings: Sequence[str] = ()) -> None:
         folder = Path(self.create_tempdir().full_path)
-        (folder / "model.py").write_text(KINDS[name].source())
+        (folder / "model.py").write_text(kind.source())
         with open(os.devnull, "w") as null, contextlib.redirect_stderr(null):
             exported = export(folder / "model.py", graph_passes=passes, strict_passes=True)
-        self.assertEqual(exported.warnings, ())
+        self.assertEqual([one.id for one in exported.warnings], [*warnings])
         checked = exported.checked["forward"]
         self.assertEqual((checked.left_out, checked.samples), ("", 3), str(checked))
         program, samples = folder / "model.pte", folder / "model.ptd"
@@ -39,6 +39,13 @@ class KindsTest(absltest.TestCase):
         done = subprocess.run(command, capture_output=True, text=True, check=False)
         self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
 
+    def test_order_of_equal_elements(self) -> None:
+        # The kernels have the order of the samples, which is not PyTorch's.
+        for order in ("x0.topk(90, largest=False)[1]", "x0.sum(1).topk(25, sorted=False)[1]"):
+            with self.subTest(order):
+                kind = Kind(f"return x1.flatten()[{order}]", ("torch.randint(4, (40, 100))", "torch.randn(100)"))
+                self.check(kind, warnings=["equal-elements"])
+
 
 def _test(first: int) -> Callable[[KindsTest], None]:
     def test(self: KindsTest) -> None:
@@ -46,7 +53,7 @@ def _test(first: int) -> Callable[[KindsTest], None]:
             # The other passes are a superset of the default ones, which a third of the kinds has, too.
             for passes in ((), ("all",), *([("default",)] if number % 3 == 0 else [])):
                 with self.subTest(name, passes=passes):
-                    self.check(name, *passes)
+                    self.check(KINDS[name], *passes)
 
     return test
 
