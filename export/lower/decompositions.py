@@ -185,6 +185,25 @@ def _pinv(matrix: Tensor, *, atol: Tensor | None = None, rtol: Tensor | None = N
     return torch.matmul(left * inverses.unsqueeze(-2), right)
 
 
+def _embedding_bag(
+    weight: Tensor,
+    indices: Tensor,
+    offsets: Tensor,
+    scale_grad_by_freq: bool = False,
+    mode: int = 0,
+    sparse: bool = False,
+    per_sample_weights: Tensor | None = None,
+    include_last_offset: bool = False,
+    padding_idx: int = -1,
+) -> Any:
+    if weight.dtype != torch.bfloat16 or mode != 0 or padding_idx >= 0:
+        return NotImplemented
+    # PyTorch's fake kernel gives a result for gradients other sizes than PyTorch's kernel does. With a padding, which
+    # here is no row, the sizes are the same.
+    options = (scale_grad_by_freq, mode, sparse, per_sample_weights, include_last_offset, weight.shape[0])
+    return _aten._embedding_bag(weight, indices, offsets, *options)
+
+
 def _rrelu(
     x: Tensor,
     noise: Tensor,
@@ -213,6 +232,26 @@ def _normal_functional(x: Tensor, mean: float = 0.0, std: float = 1.0, *, genera
     return torch.randn_like(x) * std + mean
 
 
+def _trilinear(
+    one: Tensor,
+    two: Tensor,
+    three: Tensor,
+    expand1: Sequence[int],
+    expand2: Sequence[int],
+    expand3: Sequence[int],
+    sumdim: Sequence[int],
+    unroll_dim: int = 1,
+) -> Tensor:
+    if ([*expand1], [*expand2], [*expand3], [*sumdim]) == ([1, 3], [0], [1, 2], [2, 3]):  # torch.nn.Bilinear
+        pairs = one.unsqueeze(2) * three.unsqueeze(1)
+        return torch.nn.functional.linear(pairs.flatten(1), two.flatten(1))
+    for dims, index in ((expand1, 0), (expand2, 1), (expand3, 2)):
+        for dim in dims:
+            one, two, three = (x.unsqueeze(dim) if at == index else x for at, x in enumerate((one, two, three)))
+    product = one * two * three
+    return product.sum([*sumdim]) if sumdim else product
+
+
 def _empty_permuted(size: Sequence[int], physical_layout: Sequence[int], **options: Any) -> Tensor:
     order = [*physical_layout]
     memory = torch.empty([size[dim] for dim in order], **options)
@@ -230,10 +269,12 @@ DECOMPOSITIONS: Mapping[OpOverload, Callable[..., Any]] = {
     _aten.__lshift__.Tensor: torch.bitwise_left_shift,
     _aten.__rshift__.Scalar: torch.bitwise_right_shift,
     _aten.__rshift__.Tensor: torch.bitwise_right_shift,
+    _aten._embedding_bag.default: _embedding_bag,
     _aten._embedding_bag_forward_only.default: _aten._embedding_bag,
     _aten._native_batch_norm_legit_functional.default: decomposition_table[
         _aten._native_batch_norm_legit_functional.default
     ],
+    _aten._trilinear.default: _trilinear,
     _aten.addbmm.default: _addbmm,
     _aten.addmv.default: _addmv,
     _aten.as_strided_scatter.default: _as_strided_scatter,

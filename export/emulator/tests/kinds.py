@@ -740,6 +740,17 @@ def _spectra() -> dict[str, Kind]:
     }
 
 
+def _bags() -> dict[str, Kind]:
+    """Sums of rows of a table, whose sizes PyTorch's fake kernel and kernel tell differently."""
+    ids = ("torch.randint(10, (4, 3))",)
+    return {
+        f"{mode}s of rows of bfloat16": Kind(
+            "return self.bag(x0)", ids, f"self.bag = nn.EmbeddingBag(10, 16, mode='{mode}').bfloat16()"
+        )
+        for mode in ("sum", "mean")
+    }
+
+
 def _by_columns() -> dict[str, Kind]:
     """Results of linear algebra, whose columns are in a row, in another dtype."""
     return {
@@ -870,6 +881,7 @@ KINDS = {
     **_numbers(),
     **_padded_attention(),
     **_flexible_attention(),
+    **_bags(),
     **_by_columns(),
     **_regions(),
     **_values_of_buffers(),

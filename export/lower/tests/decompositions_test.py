@@ -295,6 +295,23 @@ class DecompositionsTest(absltest.TestCase):
         weight, index, offsets = torch.randn(5, 3), torch.tensor([1, 4, 0, 2]), torch.tensor([0, 1, 1])
         for mode in range(3):
             self.check(_aten._embedding_bag_forward_only.default, weight, index, offsets, False, mode)
+        self.tested.add(_aten._embedding_bag.default)
+        bag = DECOMPOSITIONS[_aten._embedding_bag.default]
+        self.assertIs(bag(weight, index, offsets), NotImplemented)
+        found = bag(weight.bfloat16(), index, offsets)
+        self.assertTrue(found[0].equal(_aten._embedding_bag(weight.bfloat16(), index, offsets)[0]))
+        of_meta = _aten._embedding_bag(*(one.to("meta") for one in (weight.bfloat16(), index, offsets)))
+        self.assertEqual(found[1].shape, of_meta[1].shape)
+
+    def test_trilinear(self) -> None:
+        operator = _aten._trilinear.default
+        one, weight, three = torch.randn(3, 4), torch.randn(2, 4, 5), torch.randn(3, 5)
+        for dtype in (torch.float32, torch.float64):
+            given = [x.to(dtype) for x in (one, weight, three)]
+            self.check(operator, *given, [1, 3], [0], [1, 2], [2, 3], rtol=1e-5)
+            self.check(operator, *given, [1, 3], [0], [1, 2], [1, 3], rtol=1e-5)
+        self.check(operator, one, one, one, [], [], [], [0], rtol=1e-5)
+        self.check(operator, one, one.T, one, [2], [0], [2], [], rtol=1e-5)
 
     def test_training_keeps_the_operator(self) -> None:
         x = torch.ones(2)
