@@ -23,6 +23,7 @@ from export.user.model_file import Method
 _FIXED_SIZES = (0, 1)
 # torch.export assumes that sizes are at least 2. Most programs are right for 1, too.
 LEAST_OF_EXPORT = 2
+_VIEWS = ("aten::reshape", "aten::view")
 
 
 def check(method: Method, exported: ExportedProgram) -> None:
@@ -86,6 +87,28 @@ def narrowed(method: Method, exported: ExportedProgram) -> Iterator[Finding]:
                 of_size = f"{path}.shape[{dim}]"
                 by = next((one for one in conditions if _is_excluded(one, of_size, asked_most)), None)
                 yield _narrowed(method, f"the input {name} of {method.name}()", dim, size, asked_most=asked_most, by=by)
+
+
+def fixed_views(method: Method, exported: ExportedProgram) -> Iterator[Finding]:
+    """Yields a warning for each view with fixed sizes of a tensor with open sizes. ExecuTorch does not lower all."""
+    for node in exported.graph.nodes:
+        if graphs.name_of(node) not in _VIEWS:
+            continue
+        base, sizes = node.args[:2]
+        is_open = any(isinstance(size, torch.SymInt) for size in base.meta["val"].shape)
+        if not is_open or not all(isinstance(size, int) and size >= 0 for size in sizes):
+            continue
+        at, details = method.source.frames_of_text(node.meta.get("stack_trace") or "")
+        yield Finding(
+            at or method.at,
+            f"{method.name}() has a view with the fixed sizes {[*sizes]}, and get_dynamic_shapes() asks for other"
+            " sizes, too",
+            f"{'this line' if at else 'a line of the model'} fits the sizes of the example input only.",
+            "write a size that varies as x.shape[0] or -1, as in x.view(x.shape[0], -1); or ask for fixed sizes.",
+            details,
+            id="narrowed-size",
+            severity="warning",
+        )
 
 
 def bounds(size: int | torch.SymInt) -> tuple[int, int]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import string
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 import torch
@@ -25,6 +26,7 @@ _GROUP_MULTIPLES = {
     "weight_only": layouts.QUANTIZED_ROW_BLOCK_BYTES,
 }
 _UNBOUNDED = "Cannot evaluate a finite upper bound"
+_FIXED_VIEW = "_ViewSpec is incompatible with its base"
 _CONTROL_FLOW = re.compile(r"Unsupported control flow operator: (\w+)")
 # The line by which torch.fx says which node it runs.
 _EXECUTING = re.compile(r"^While executing %.*?call_function\[target=([\w.]+)\]", re.M)
@@ -35,16 +37,19 @@ def of(
     exported: Mapping[str, ExportedProgram],
     error: BaseException,
     graph_passes: Sequence[str],
+    fixed_views: Sequence[Finding],
 ) -> InputError:
     """Returns the error for a model that ExecuTorch does not lower, after some graph passes.
 
-    `exported` has the graph of each method before the lowering.
+    `exported` has the graph of each method before the lowering. `fixed_views` are possible causes.
     """
     text, method = text_of(error), methods[0]
     if _UNBOUNDED in text:
         unbounded = [one for method in methods for one in _unbounded_sizes(method, exported[method.name])]
         if unbounded:
             return InputError(unbounded)
+    if _FIXED_VIEW in text and fixed_views:
+        return InputError([replace(one, severity="error") for one in fixed_views])
     if control_flow := _CONTROL_FLOW.search(text):
         return InputError(_unsupported_control_flow(method, control_flow[1], text))
     if "Missing out variants" in text and (missing := sorted(re.findall(r"'([\w:.]+)'", text))):

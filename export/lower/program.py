@@ -167,6 +167,8 @@ def build(
     }
     shared_buffers.check_methods(methods, exported)
     narrowed = [finding for method in methods for finding in input_sizes.narrowed(method, exported[method.name])]
+    # The lowering may fix sizes.
+    fixed_views = [finding for method in methods for finding in input_sizes.fixed_views(method, exported[method.name])]
     checked = methods if options.with_check else ()
     subjects = [_subject(method, recorded, exported, lowerings[method.name]) for method in checked]
     for_qualcomm = qualcomm.compile_specs(lowerings)
@@ -187,7 +189,7 @@ def build(
             ]
             for method in methods
         }
-        return replace(program, graph_passes=reports, narrowed=narrowed)
+        return replace(program, graph_passes=reports, narrowed=[*narrowed, *fixed_views])
     except InputError:
         raise
     except WrongProgramError as error:
@@ -195,7 +197,7 @@ def build(
     except BaseException as error:
         no_sdk = qualcomm.without_sdk(methods[0], for_qualcomm, error)
         names = [one.name for one in graph_passes]
-        raise no_sdk or lowering_failure.of(methods, exported, error, names) from error
+        raise no_sdk or lowering_failure.of(methods, exported, error, names, fixed_views) from error
 
 
 def _subject(

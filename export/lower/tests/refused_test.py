@@ -689,6 +689,15 @@ class ErrorTest(ErrorCase):
         self.model.write_text(source)
         self.assert_findings(export(self.model).warnings, "narrowed-size model.py:5:1", "narrowed-size model.py:4:1")
 
+    def test_fixed_views_of_open_sizes(self) -> None:
+        hints = "def get_dynamic_shapes(): return [dict.fromkeys((0, 1), torch.export.Dim.AUTO(max=24))]"
+        source = model_file("def forward(self, x): return x.view(2, 4, 3).sum(0)", "(torch.ones(2, 12),)", after=hints)
+        self.assert_error(source, "narrowed-size model.py:4:1")
+        # There is a program, which refuses other sizes when it runs.
+        self.model.write_text(source.replace("view(2, 4, 3)", "reshape([24])"))
+        linecache.clearcache()
+        self.assert_findings(export(self.model).warnings, "narrowed-size model.py:4:1")
+
     def test_size_without_bound(self) -> None:
         for call in ("torch.bincount(x)", "torch.ones(x.max().item())"):
             source = model_file(f"def forward(self, x): return {call} * 2", "(torch.tensor([1, 2, 5]),)")
