@@ -22,7 +22,9 @@ from export.graph_passes.graph_pass import GraphPass, Stage
 from export.graph_passes.snapshot import forget_pending_symbols
 from export.graph_passes.tests import rewriting
 from export.lower import lowering, program, repeated_work, tracing
+from export.lower.decompositions import DECOMPOSITIONS
 from export.memory import dense_state
+from export.patches import more_decompositions
 from export.user import model_file
 from export.user.model_file import Method
 
@@ -153,7 +155,9 @@ class Programs:
         key = (str(exported.graph), frozenset(preserved))
         if key not in self._edges:
             forget_pending_symbols(exported)
-            self._edges[key] = repeated_work.to_edge({self.method.name: copy.deepcopy(exported)}, _config(preserved))
+            copied = {self.method.name: copy.deepcopy(exported)}
+            with more_decompositions.added(DECOMPOSITIONS):
+                self._edges[key] = repeated_work.to_edge(copied, _config(preserved))
         # If no pass changed the copy, the next call uses the copy.
         edge = self._copies.pop(key, None) or copy.deepcopy(self._edges[key])
         changing_edge = self._run(selected, Stage.LOWERED, edge.exported_program(), observer)

@@ -22,7 +22,7 @@ _OFTEN = (
     *("residual_layer", "combine", "combine", "attention", "attention", "cache", "permute", "view", "part", "pool"),
     *("written_norm", "embedding", "tied_linear", "again"),
     *("memory_format", "split_channels", "behind_permute", "one_channel", "tokens", "factorized"),
-    "flexible_attention",
+    *("flexible_attention", "sort", "select_first"),
     *("copied_buffer", "delay_line", "old_state", "write_of_view", "written_output", "assigned", "at_position"),
 )
 _STEPS_OF = (4, 10)

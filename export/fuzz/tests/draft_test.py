@@ -15,7 +15,7 @@ from export.fuzz import spec, specs
 from export.fuzz.check import quiet
 from export.fuzz.draft import KINDS, Draft, draft, steps_of
 from export.fuzz.spec import Pick, Spec, Step
-from export.fuzz.steps import assignments, buffers, control_flow, formats, idioms, recurrent, state, written_views
+from export.fuzz.steps import assignments, buffers, control_flow, formats, idioms, orders, recurrent, state, written_views
 from export.fuzz.writer import Writer
 
 # The choices of dtypes float32, and of the first inputs: images, tokens, rows.
@@ -101,7 +101,7 @@ class DraftTest(absltest.TestCase):
             self.assertContainsSubset(["Model", "get_model"], module.co_names)
 
     def test_every_kind_runs_on_all_samples(self) -> None:
-        for module in (formats, buffers, written_views, state, control_flow, recurrent, idioms, assignments):
+        for module in (formats, buffers, written_views, state, control_flow, recurrent, idioms, assignments, orders):
             for index, kind in enumerate(steps_of(module)):
                 is_there = False
                 for number, inputs in enumerate(_INPUTS):
