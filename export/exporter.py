@@ -36,7 +36,7 @@ class Exported(Program):
 
     @property
     def warnings(self) -> tuple[Finding, ...]:
-        """What did not end the export: failures of passes, differences without a fault, unknown insides, sizes, orders."""
+        """What did not end the export, such as failures of passes, unknown insides and narrowed sizes."""
         failures = (failure for of in self.graph_passes.values() for one in of for failure in one.failures)
         of_checks = (warning for one in self.checked.values() for warning in one.warnings)
         return (*self.patches, *self.orders, *self.narrowed, *failures, *of_checks)

@@ -82,6 +82,7 @@ class Programs:
 
     def as_exported(self) -> Method:
         """Returns the method with a copy of the exported and quantized program."""
+        forget_pending_symbols(self.exported)
         return replace(self.method, exported=copy.deepcopy(self.exported), module=self._module)
 
     def takes(self, sizes: Sequence[Sequence[int]]) -> bool:

@@ -26,6 +26,9 @@ _aten = torch.ops.aten
 
 _Number = int | float | bool
 
+# The defaults of aten::_embedding_bag: scale_grad_by_freq, mode, sparse, per_sample_weights, include_last_offset,
+# padding_idx. Mode 0 is the sum.
+_BAG_OPTIONS = (False, 0, False, None, False, -1)
 # The dtypes of whole numbers with the bits of floats.
 _BITS = {
     torch.float16: torch.int16,
@@ -185,23 +188,14 @@ def _pinv(matrix: Tensor, *, atol: Tensor | None = None, rtol: Tensor | None = N
     return torch.matmul(left * inverses.unsqueeze(-2), right)
 
 
-def _embedding_bag(
-    weight: Tensor,
-    indices: Tensor,
-    offsets: Tensor,
-    scale_grad_by_freq: bool = False,
-    mode: int = 0,
-    sparse: bool = False,
-    per_sample_weights: Tensor | None = None,
-    include_last_offset: bool = False,
-    padding_idx: int = -1,
-) -> Any:
-    if weight.dtype != torch.bfloat16 or mode != 0 or padding_idx >= 0:
+def _embedding_bag(weight: Tensor, indices: Tensor, offsets: Tensor, *given: Any) -> Any:
+    options = [*given, *_BAG_OPTIONS[len(given) :]]
+    _, mode, *_, padding = options
+    if weight.dtype != torch.bfloat16 or mode != 0 or padding >= 0:
         return NotImplemented
     # PyTorch's fake kernel gives a result for gradients other sizes than PyTorch's kernel does. With a padding, which
     # here is no row, the sizes are the same.
-    options = (scale_grad_by_freq, mode, sparse, per_sample_weights, include_last_offset, weight.shape[0])
-    return _aten._embedding_bag(weight, indices, offsets, *options)
+    return _aten._embedding_bag(weight, indices, offsets, *options[:-1], weight.shape[0])
 
 
 def _rrelu(
@@ -232,24 +226,17 @@ def _normal_functional(x: Tensor, mean: float = 0.0, std: float = 1.0, *, genera
     return torch.randn_like(x) * std + mean
 
 
-def _trilinear(
-    one: Tensor,
-    two: Tensor,
-    three: Tensor,
-    expand1: Sequence[int],
-    expand2: Sequence[int],
-    expand3: Sequence[int],
-    sumdim: Sequence[int],
-    unroll_dim: int = 1,
-) -> Tensor:
-    if ([*expand1], [*expand2], [*expand3], [*sumdim]) == ([1, 3], [0], [1, 2], [2, 3]):  # torch.nn.Bilinear
+def _trilinear(one: Tensor, two: Tensor, three: Tensor, *dims: Any) -> Tensor:
+    *expanded, summed = dims[:4]  # The last argument is a hint.
+    if [*expanded, summed] == [[1, 3], [0], [1, 2], [2, 3]]:  # torch.nn.Bilinear
         pairs = one.unsqueeze(2) * three.unsqueeze(1)
         return torch.nn.functional.linear(pairs.flatten(1), two.flatten(1))
-    for dims, index in ((expand1, 0), (expand2, 1), (expand3, 2)):
-        for dim in dims:
-            one, two, three = (x.unsqueeze(dim) if at == index else x for at, x in enumerate((one, two, three)))
-    product = one * two * three
-    return product.sum([*sumdim]) if sumdim else product
+    factors = [one, two, three]
+    for index, of in enumerate(expanded):
+        for dim in of:
+            factors[index] = factors[index].unsqueeze(dim)
+    product = factors[0] * factors[1] * factors[2]
+    return product.sum([*summed]) if summed else product
 
 
 def _empty_permuted(size: Sequence[int], physical_layout: Sequence[int], **options: Any) -> Tensor:

@@ -51,7 +51,7 @@ def _assigned(exported: ExportedProgram) -> Iterator[tuple[Node, Node, Node]]:
     for node in exported.graph.nodes:
         if node.target is torch.ops.aten.copy_.default and node.name.startswith(_NAME):
             buffer, value = node.args
-            yield buffer, value, node
+            yield writes.base(buffer), value, node  # The model may have written to the buffer before.
 
 
 def _check(method: Method, exported: ExportedProgram, assigned: Sequence[tuple[Node, Node, Node]]) -> None:

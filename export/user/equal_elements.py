@@ -16,7 +16,7 @@ from typing import Any
 import torch
 
 from diagnostics.errors import Finding
-from export.user import attributes, samples
+from export.user import samples
 from export.user.model_file import Method
 from export.user.samples import Recorded
 

@@ -306,6 +306,9 @@ def _state() -> dict[str, Kind]:
             "x0.copy_(x1)\nx1.add_(1)\nreturn x0 + x1", ("torch.tensor([1.0, 2.0])", "torch.tensor([3.0, 4.0])")
         ),
         "the former value of an assigned buffer": Kind("y = self.s\nself.s = self.s + x0\nreturn y, self.s", x, s),
+        "the written and former value of an assigned buffer": Kind(
+            "self.s.add_(x0)\ny = self.s\nself.s = x0 * 2\nreturn y, y[:1], self.s", x, s
+        ),
         "a view of the former value of an assigned buffer": Kind("y = self.s[:1]\nself.s = x0 * 2\nreturn y", x, s),
         "buffers of several dtypes": Kind(
             "self.b.add_(1)\nself.s.mul_(x0)\nreturn self.b * 1, self.s * 1",

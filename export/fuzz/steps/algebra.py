@@ -82,8 +82,12 @@ def spectrum(w: Writer, pick: Pick) -> None:
         gain = pick(f"torch.view_as_complex({gain}.float())", f"{gain}[:, 0].float()")
         w.value(f"torch.fft.irfft(torch.fft.rfft({x}, norm='{norm}') * {gain}, n={size}, norm='{norm}')")
     elif kind == "parts":
-        bins_of = pick(f"torch.fft.rfft({x}, dim={dim}, norm='{norm}')", f"torch.fft.fft({x}, dim={dim}, norm='{norm}')")
-        part = pick("torch.view_as_real({})", "{}.real", "{}.imag", "({}.abs() + 1).log()", "torch.cat([{0}.real, {0}.imag])")
+        bins_of = pick(
+            f"torch.fft.rfft({x}, dim={dim}, norm='{norm}')", f"torch.fft.fft({x}, dim={dim}, norm='{norm}')"
+        )
+        part = pick(
+            "torch.view_as_real({})", "{}.real", "{}.imag", "({}.abs() + 1).log()", "torch.cat([{0}.real, {0}.imag])"
+        )
         w.value(part.format(bins_of))
     elif kind == "two":
         w.value(
@@ -91,13 +95,14 @@ def spectrum(w: Writer, pick: Pick) -> None:
                 f"torch.fft.fft2({x}).real",
                 f"torch.fft.irfft2(torch.fft.rfft2({x}), s={tuple(w.x.shape[-2:])})",
                 f"torch.fft.fftshift({x}, dim={dim})",
-                f"torch.fft.ifft(torch.fft.fftn({x}, norm='ortho')).imag",
+                f"torch.fft.ifft(torch.fft.fftn({x}, norm='ortho')).real",
             )
         )
     else:
         flat = f"{x}.reshape(-1, {size})"
         window = w.buffer("torch.hann_window(8)", "window")
-        made = f"torch.stft({flat}, 8, {pick(4, 3)}, window={window}.float(), return_complex=True, center={pick(True, False)})"
+        more = f"window={window}.float(), return_complex=True, center={pick(True, False)}"
+        made = f"torch.stft({flat}, 8, {pick(4, 3)}, {more})"
         w.value(pick(f"({made}.abs() + 1).log()", f"torch.view_as_real({made})", f"{made}.abs().pow(2)"))
 
 

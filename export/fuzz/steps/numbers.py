@@ -37,11 +37,26 @@ _FUNCTIONS = (
     *("torch.lerp({x}, {y}, 0.3)", "torch.addcmul({x}, {y}, {y}, value=0.5)", "torch.hypot({x}, {y})"),
     *("torch.addcdiv({x}, {y}, {y}.abs() + 1)", "torch.atan2({x}, {y}.abs() + 0.5)", "torch.logaddexp({x}, {y})"),
     *("torch.nan_to_num({x}, 1.0)", "torch.where({x}.isnan(), 0, {x})", "torch.rsub({x}, 1, alpha=2)", "{x}.sinh()"),
-    *("torch.pow(2, {x}.clamp(-3, 3))", "({x}.abs() + 0.1) ** 0.5", "{x} ** 3", "({x}.abs() + 0.2) ** {y}.clamp(-2, 2)"),
-    *("torch.copysign({x}, {y})", "{x}.reciprocal().clamp(-9, 9)", "torch.log1p({x}.abs())", "torch.expm1({x}.clamp(-3, 3))"),
+    *(
+        "torch.pow(2, {x}.clamp(-3, 3))",
+        "({x}.abs() + 0.1) ** 0.5",
+        "{x} ** 3",
+        "({x}.abs() + 0.2) ** {y}.clamp(-2, 2)",
+    ),
+    *(
+        "torch.copysign({x}, {y})",
+        "{x}.reciprocal().clamp(-9, 9)",
+        "torch.log1p({x}.abs())",
+        "torch.expm1({x}.clamp(-3, 3))",
+    ),
     *("torch.sinc({x})", "{x}.cos() + {y}.sin()", "torch.xlogy({x}, {y}.abs() + 1)", "torch.heaviside({x}, {y}) + {x}"),
     *("torch.fmax({x}, {y})", "torch.asinh({x})", "torch.atan({x})", "torch.deg2rad({x})", "torch.erfc({x})"),
-    *("torch.lgamma({x}.abs() + 1)", "torch.special.expit({x})", "torch.logit({x}.sigmoid(), 1e-3)", "torch.log2({x}.abs() + 1)"),
+    *(
+        "torch.lgamma({x}.abs() + 1)",
+        "torch.special.expit({x})",
+        "torch.logit({x}.sigmoid(), 1e-3)",
+        "torch.log2({x}.abs() + 1)",
+    ),
 )
 
 

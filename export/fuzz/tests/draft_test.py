@@ -15,7 +15,17 @@ from export.fuzz import spec, specs
 from export.fuzz.check import quiet
 from export.fuzz.draft import KINDS, Draft, draft, steps_of
 from export.fuzz.spec import Pick, Spec, Step
-from export.fuzz.steps import assignments, buffers, control_flow, formats, idioms, orders, recurrent, state, written_views
+from export.fuzz.steps import (
+    assignments,
+    buffers,
+    control_flow,
+    formats,
+    idioms,
+    orders,
+    recurrent,
+    state,
+    written_views,
+)
 from export.fuzz.writer import Writer
 
 # The choices of dtypes float32, and of the first inputs: images, tokens, rows.
