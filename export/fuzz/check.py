@@ -34,8 +34,9 @@ from export.user import equal_elements
 # The folder of //export.
 _OURS = Path(__file__).parents[1]
 _GROUPS = ("default", "all")
-# The messages for an operator without an out variant, and for a recurrent layer that only a pass can keep.
-_REFUSALS = ("Missing out variants", "has a varying number of time steps")
+# The messages for an operator without an out variant, for a recurrent layer that only a pass can keep, and for a view
+# with fixed sizes of a tensor with open sizes.
+_REFUSALS = ("Missing out variants", "has a varying number of time steps", "_ViewSpec is incompatible")
 # Samples of other sizes have the smallest value of each symbolic size plus these numbers.
 _MORE = (1, 3)
 

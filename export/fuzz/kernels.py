@@ -80,8 +80,8 @@ def write(programs: Programs, reference: Reference, names: Sequence[str], folder
         return False
     method = programs.as_exported()
     # After runs with other sizes, PyTorch compiles a torch.cond for all sizes, and cannot do so with each branch.
-    torch._dynamo.reset()
-    recorded = samples.record(method)
+    with torch.compiler.set_stance("force_eager"):
+        recorded = samples.record(method)
     config = EdgeCompileConfig(_check_ir_validity=False)
     options = program.Options(config=config, strict_passes=True, with_check=False)
     lowerings = {method.name: Lowering()}

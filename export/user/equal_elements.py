@@ -1,8 +1,9 @@
 """The order of equal elements in eager runs.
 
-`torch.sort` without `stable=True`, and `torch.topk`, may give equal elements in any order
-(https://docs.pytorch.org/docs/stable/generated/torch.sort.html). PyTorch's order depends on the instruction sets of the
-processor. The kernels keep the order of the input. In the eager runs of an export, PyTorch does so, too.
+`torch.sort` without `stable=True`, `torch.topk`, `torch.kthvalue` and `torch.mode` may give any order or index of equal
+elements (https://docs.pytorch.org/docs/stable/generated/torch.sort.html). PyTorch's depend on the instruction sets of
+the processor. The kernels keep the order of the input, and give the last index of a mode. In the eager runs of an
+export, PyTorch does so, too.
 """
 
 from __future__ import annotations
@@ -20,10 +21,8 @@ from export.user import samples
 from export.user.model_file import Method
 from export.user.samples import Recorded
 
-# A sorted tensor and the indices of its elements in the input.
-_Sorted = tuple[torch.Tensor, torch.Tensor]
-_SORT = "aten::sort.stable"  # Of PyTorch's functions that sort, all but topk call it.
-_TOPK = "aten::topk"
+# Selected elements, and their indices in the input.
+_Selected = tuple[torch.Tensor, torch.Tensor]
 
 
 @contextlib.contextmanager
@@ -38,20 +37,20 @@ def kept() -> Iterator[Sequence[str]]:
     try:
         with warnings.catch_warnings():
             warnings.filterwarnings("ignore", message=".*overrid", category=UserWarning)
-            for name, kernel in ((_SORT, _sort), (_TOPK, _topk)):
+            for name, kernel in _KERNELS.items():
                 library.impl(name, _compared(name, kernel, stacks), "CPU", with_keyset=True, allow_override=True)
         yield stacks
     finally:
         library._destroy()
 
 
-def _compared(name: str, kernel: Callable[..., _Sorted], stacks: list[str]) -> Callable[..., _Sorted]:
-    """Returns a kernel of PyTorch's operator `name`, with the order of equal elements of `kernel`."""
+def _compared(name: str, kernel: Callable[..., _Selected], stacks: list[str]) -> Callable[..., _Selected]:
+    """Returns a kernel of an operator of PyTorch that gives what `kernel` makes of the results of PyTorch's kernel."""
     original = torch.library.get_kernel(name, "CPU").call_boxed
 
-    def call(keys: Any, tensor: torch.Tensor, *args: Any, **kwargs: Any) -> _Sorted:
+    def call(keys: Any, tensor: torch.Tensor, *args: Any, **kwargs: Any) -> _Selected:
         values, indices = original(keys, tensor, *args, **kwargs)
-        ours = kernel(tensor, *args, **kwargs)
+        ours = kernel(values, tensor, *args, **kwargs)
         if not indices.equal(ours[1]):
             stacks.append("".join(traceback.format_stack()))
             values.copy_(ours[0])
@@ -61,17 +60,47 @@ def _compared(name: str, kernel: Callable[..., _Sorted], stacks: list[str]) -> C
     return call
 
 
-def _sort(tensor: torch.Tensor, *, stable: bool | None, dim: int = -1, descending: bool = False) -> _Sorted:
+def _sort(
+    _: torch.Tensor | None, tensor: torch.Tensor, *, stable: bool | None, dim: int = -1, descending: bool = False
+) -> _Selected:
     del stable
     values, indices = torch.empty_like(tensor), torch.empty_like(tensor, dtype=torch.int64)
     torch.sort(tensor, stable=True, dim=dim, descending=descending, out=(values, indices))
     return values, indices
 
 
-def _topk(tensor: torch.Tensor, k: int, dim: int = -1, largest: bool = True, sorted: bool = True) -> _Sorted:
+def _topk(
+    _: torch.Tensor, tensor: torch.Tensor, k: int, dim: int = -1, largest: bool = True, sorted: bool = True
+) -> _Selected:
     del sorted
-    values, indices = _sort(tensor, stable=True, dim=dim, descending=largest)
+    values, indices = _sort(None, tensor, stable=True, dim=dim, descending=largest)
     return (values.narrow(dim, 0, k), indices.narrow(dim, 0, k)) if tensor.dim() else (values, indices)
+
+
+def _kthvalue(values: torch.Tensor, tensor: torch.Tensor, k: int, dim: int = -1, keepdim: bool = False) -> _Selected:
+    indices = _sort(None, tensor, stable=True, dim=dim)[1]
+    if tensor.dim():
+        indices = indices.narrow(dim, k - 1, 1)
+    return values, indices if keepdim or not tensor.dim() else indices.squeeze(dim)
+
+
+def _mode(values: torch.Tensor, tensor: torch.Tensor, dim: int = -1, keepdim: bool = False) -> _Selected:
+    if not tensor.dim():
+        return values, torch.zeros_like(values, dtype=torch.int64)
+    wide = values if keepdim else values.unsqueeze(dim)
+    is_mode = (tensor == wide) | (tensor.isnan() & wide.isnan())
+    shape = [-1 if one == dim % tensor.dim() else 1 for one in range(tensor.dim())]
+    places = torch.arange(tensor.shape[dim]).reshape(shape)
+    return values, torch.where(is_mode, places, -1).amax(dim, keepdim=keepdim)  # The last one.
+
+
+# The operators by which PyTorch's functions sort and select.
+_KERNELS: Mapping[str, Callable[..., _Selected]] = {
+    "aten::kthvalue": _kthvalue,
+    "aten::mode": _mode,
+    "aten::sort.stable": _sort,
+    "aten::topk": _topk,
+}
 
 
 def find(methods: Sequence[Method], recorded: Mapping[str, Recorded], stacks: Sequence[str]) -> list[Finding]:
@@ -105,9 +134,9 @@ def _finding(method: Method, stacks: Sequence[str]) -> Finding:
     at, details = next((place for place in places if place[0]), places[0])
     return Finding(
         at or method.at,
-        f"the results of {method.name}() depend on the order in which sort() or topk() gives equal elements",
-        "PyTorch leaves this order open, and that of topk(sorted=False). It depends on the processor. The program keeps"
-        " the order of the input, as stable=True does. The recorded outputs are those of the program.",
+        f"the results of {method.name}() depend on the order of equal elements, which this call leaves open",
+        "PyTorch's order of equal elements depends on the processor, and so does that of topk(sorted=False). The"
+        " program keeps the order of the input, as stable=True does. The recorded outputs are those of the program.",
         "write torch.sort(x, stable=True) for torch.sort(x), and the first k elements of torch.sort(x, stable=True,"
         " descending=True) for torch.topk(x, k). Eager PyTorch then has the results of the program.",
         details,

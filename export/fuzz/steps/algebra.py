@@ -34,7 +34,6 @@ def product_of_values(w: Writer, pick: Pick) -> None:
             f"torch.inner({x}, {other})",
             f"torch.mv({rows}, {other}[0])",
             f"{x} * torch.dot({rows}[0], {other}[0])",
-            f"torch.linalg.multi_dot([{rows}, {other}.mT, {other}])",
             f"torch.addbmm({rows}[:1, :1], {batches}, {stacked})",
             f"{rows}.mT @ {rows}",
             f"torch.block_diag({rows}[:3], {other}[:2])",

@@ -45,7 +45,23 @@ class KeptTest(absltest.TestCase):
                 np.testing.assert_array_equal(indices[:, 1], descending[:70])
                 self.assertTrue(values[:, 1].equal(keys[descending[:70]]))
                 self.assertTrue(values.is_contiguous())
-            self.assertEqual([one.item() for one in torch.topk(torch.tensor(3.0), 1)], [3, 0])
+            for scalar in (torch.topk(torch.tensor(3.0), 1), torch.mode(torch.tensor(3.0))):
+                self.assertEqual([one.item() for one in scalar], [3, 0])
+            self.assertEqual([one.item() for one in torch.kthvalue(torch.tensor(3.0), 1)], [3, 0])
+
+    def test_selected_elements(self) -> None:
+        keys = torch.stack([_KEYS.float(), torch.where(_KEYS == 2, torch.nan, 1)])
+        expected = np.argsort(keys.numpy(), 1, kind="stable")
+        with equal_elements.kept():
+            for keepdim in (False, True):
+                values, indices = torch.kthvalue(keys, 130, 1, keepdim)
+                np.testing.assert_array_equal(indices.flatten(), expected[:, 129])
+                torch.testing.assert_close(values.flatten(), keys.gather(1, indices.reshape(2, 1))[:, 0])
+                self.assertEqual(values.shape, (2, 1) if keepdim else (2,))
+                values, indices = torch.mode(keys.T, 0, keepdim)
+                self.assertEqual(values.flatten().tolist(), [0, 1])
+                last = [int((one == of).nonzero().max()) for one, of in zip(keys, (0, 1), strict=True)]
+                self.assertEqual(indices.flatten().tolist(), last)
 
     def test_ends(self) -> None:
         own = torch.topk(_KEYS, 50)[1]
@@ -66,7 +82,12 @@ class FindTest(case.TestCase):
         return export(model).warnings
 
     def test_results_that_depend(self) -> None:
-        for forward in ("y[torch.topk(x, 50)[1]]", "torch.topk(y, 50, sorted=False)[0]"):
+        for forward in (
+            "y[torch.topk(x, 50)[1]]",
+            "torch.topk(y, 50, sorted=False)[0]",
+            "torch.kthvalue(x, 130)[1]",
+            "torch.mode(x)[1]",
+        ):
             self.assert_findings(self.warnings(forward), f"equal-elements model.py:{_LINE}:1")
 
     def test_results_that_do_not_depend(self) -> None:
