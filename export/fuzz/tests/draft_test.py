@@ -21,6 +21,7 @@ from export.fuzz.steps import (
     control_flow,
     formats,
     idioms,
+    layers,
     orders,
     recurrent,
     state,
@@ -111,7 +112,18 @@ class DraftTest(absltest.TestCase):
             self.assertContainsSubset(["Model", "get_model"], module.co_names)
 
     def test_every_kind_runs_on_all_samples(self) -> None:
-        for module in (formats, buffers, written_views, state, control_flow, recurrent, idioms, assignments, orders):
+        for module in (
+            formats,
+            buffers,
+            written_views,
+            state,
+            control_flow,
+            recurrent,
+            idioms,
+            assignments,
+            orders,
+            layers,
+        ):
             for index, kind in enumerate(steps_of(module)):
                 is_there = False
                 for number, inputs in enumerate(_INPUTS):
