@@ -50,8 +50,9 @@ def _assigned(exported: ExportedProgram) -> Iterator[tuple[Node, Node, Node]]:
     """Yields the placeholders of assigned buffers, each with the assigned value and the copy."""
     for node in exported.graph.nodes:
         if node.target is torch.ops.aten.copy_.default and node.name.startswith(_NAME):
-            buffer, value = node.args
-            yield writes.base(buffer), value, node  # The model may have written to the buffer before.
+            buffer = writes.base(node.args[0])  # The model may have written to the buffer before.
+            assert buffer is not None
+            yield buffer, node.args[1], node
 
 
 def _check(method: Method, exported: ExportedProgram, assigned: Sequence[tuple[Node, Node, Node]]) -> None:
