@@ -125,7 +125,7 @@ class FixedCall:
         require(index not in method.numbers)
         tensor = method.tensor(index)
         element = method.element(index)
-        require(not dtype or element.name == dtype)
+        require(element.name == dtype if dtype else not element.is_complex)
         require(0 < tensor.numel <= _MOST)
         if index in self._declared:
             # A result in the memory of an argument needs a variable of its own to write through.

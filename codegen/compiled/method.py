@@ -134,7 +134,7 @@ class Method:
         if dtype not in ELEMENTS:
             raise self.error(
                 f"a tensor has the dtype number {dtype}, which compiled programs do not support",
-                "the model computes with complex or packed numbers",
+                "the model computes with packed numbers",
                 f"use one of {', '.join(element.name for element in ELEMENTS.values())}",
             )
         return ELEMENTS[dtype]
@@ -204,6 +204,12 @@ class Method:
         """Gives each input or output without memory a memory that the application sets."""
         for index in map(self.resolved, indices):
             is_tensor = isinstance(self.plan.values[index], Tensor)
+            if is_tensor and self.element(index).is_complex:
+                raise self.error(
+                    f"an input or output has the dtype {self.element(index).name}",
+                    "the functions of a compiled program take and give real numbers",
+                    "begin forward() with torch.view_as_complex(x), and return torch.view_as_real(y)",
+                )
             if is_tensor and index not in self.places and index not in self.moved:
                 self.set_by_caller[index] = 1 + len(self.plan.memory_sizes) + len(self.set_by_caller)
                 self.places[index] = Place(self.set_by_caller[index], 0)

@@ -14,13 +14,18 @@ class Element(NamedTuple):
         name: the dtype in PyTorch's spelling.
         cpp: the C++ type. Half and bfloat16 have the type of their bits, since C++17 has no such types.
         size: the size in bytes.
-        format: the format of module `struct`; empty for bfloat16, which has none.
+        format: the format of module `struct`; empty for bfloat16 and complex numbers, which have none.
     """
 
     name: str
     cpp: str
     size: int
     format: str
+
+    @property
+    def is_complex(self) -> bool:
+        """Whether the element is a complex number."""
+        return self.name.startswith("complex")
 
 
 _BY_NAME = {
@@ -34,6 +39,8 @@ _BY_NAME = {
     "Double": Element("float64", "double", 8, "d"),
     "Bool": Element("bool", "bool", 1, "?"),
     "BFloat16": Element("bfloat16", "uint16_t", 2, ""),
+    "ComplexFloat": Element("complex64", "std::complex<float>", 8, ""),
+    "ComplexDouble": Element("complex128", "std::complex<double>", 16, ""),
     "UInt16": Element("uint16", "uint16_t", 2, "H"),
     "UInt32": Element("uint32", "uint32_t", 4, "I"),
     "UInt64": Element("uint64", "uint64_t", 8, "Q"),
@@ -45,7 +52,7 @@ ELEMENTS = {
 }
 
 # The sizes of elements that have no C++ type here, in bytes. All others of these have one byte.
-_OTHER_SIZES = {"Bits16": 2, "ComplexDouble": 16, "ComplexFloat": 8, "ComplexHalf": 4, "QInt32": 4}
+_OTHER_SIZES = {"Bits16": 2, "ComplexHalf": 4, "QInt32": 4}
 _OTHERS = {
     number: (name, _OTHER_SIZES.get(name, 1))
     for name, number in scalar_types.SCALAR_TYPES.items()

@@ -12,7 +12,7 @@ from codegen.model import prim_ops
 from codegen.tests import case, programs
 from codegen.tests.programs import Call, Free, JumpIfFalse, Method, Move, Result, Tensor
 
-_FLOAT, _LONG, _COMPLEX, _BOOL = 6, 4, 9, 11
+_FLOAT, _LONG, _COMPLEX, _BOOL, _QINT8 = 6, 4, 9, 11, 12
 _SCHEMAS = (
     "aten::add.out(Tensor self, Tensor other, *, Scalar alpha=1, Tensor(a!) out) -> Tensor(a!)",
     "aten::cat.out(Tensor[] tensors, int dim=0, *, Tensor(a!) out) -> Tensor(a!)",
@@ -141,7 +141,9 @@ class UncompilableTest(TestCase):
         self._assert_uncompilable(_relu_method(Tensor(_FLOAT, (0,), (5,), bytes(16)), _planned(0)))
 
     def test_dtype(self) -> None:
-        self._assert_uncompilable(_relu_method(_of_caller(_COMPLEX), _planned(0)))
+        for dtype in (_COMPLEX, _QINT8):
+            with self.subTest(dtype):
+                self._assert_uncompilable(_relu_method(_of_caller(dtype), _planned(0)))
 
     def test_no_memory(self) -> None:
         x, middle, out = _planned(0), _of_caller(), _planned(16)
