@@ -6,6 +6,8 @@ import torch
 
 
 class Spectra(torch.nn.Module):
+    turns: torch.Tensor
+
     def __init__(self) -> None:
         super().__init__()
         self.gain = torch.nn.Parameter(torch.randn(4, 9, dtype=torch.cfloat))
