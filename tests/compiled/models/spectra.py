@@ -13,10 +13,11 @@ class Spectra(torch.nn.Module):
         self.gain = torch.nn.Parameter(torch.randn(4, 9, dtype=torch.cfloat))
         self.register_buffer("turns", torch.polar(torch.ones(8), torch.arange(8) * 0.3))
 
-    def forward(self, x: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
+    def forward(self, x: torch.Tensor) -> tuple[torch.Tensor, ...]:
         bins = torch.fft.rfft(x) * self.gain
         pairs = torch.view_as_complex(x.reshape(4, 8, 2)) * self.turns
-        return torch.fft.irfft(bins, n=16), torch.view_as_real(pairs).flatten(-2) + bins.abs().sum(-1, keepdim=True)
+        turned = torch.view_as_real(pairs).flatten(-2) + bins.abs().sum(-1, keepdim=True)
+        return torch.fft.irfft(bins, n=16), turned, torch.view_as_real(pairs.T.contiguous())
 
 
 def get_model() -> tuple[torch.nn.Module, tuple[torch.Tensor]]:
