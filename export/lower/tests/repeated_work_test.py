@@ -94,7 +94,12 @@ _MODULES: dict[str, tuple[torch.nn.Module, torch.Tensor, Any]] = {
 }
 
 
+_DECOMPOSED = "writes, decomposed"  # The new values of the input and of the buffer are outputs.
+
+
 def _exported(name: str) -> ExportedProgram:
+    if name == _DECOMPOSED:
+        return _exported("writes").run_decompositions({})
     module, example, dynamic = _MODULES[name]
     return torch.export.export(copy.deepcopy(module).eval(), (example.clone(),), dynamic_shapes=dynamic)
 
@@ -105,7 +110,7 @@ def _config(*preserved: torch._ops.OpOverload) -> EdgeCompileConfig:
 
 class RepeatedWorkTest(absltest.TestCase):
     def test_same_program(self) -> None:
-        for name, preserved in itertools.product(_MODULES, [(), (torch.ops.aten.linear.default,)]):
+        for name, preserved in itertools.product([*_MODULES, _DECOMPOSED], [(), (torch.ops.aten.linear.default,)]):
             with self.subTest(name, preserved=preserved):
                 edge = to_edge_transform_and_lower({"forward": _exported(name)}, compile_config=_config(*preserved))
                 code, program = edge.exported_program().graph_module.code, edge.to_executorch().buffer
