@@ -1,6 +1,8 @@
 """Lowers random modules with `repeated_work.to_edge` and with ExecuTorch. Both programs must be the same.
 
-tools/bazel run //export/fuzz:lowering_fuzz -- --count=400 --seed=1
+Both lowerings have the decompositions that an export adds.
+
+    tools/bazel run //export/fuzz:lowering_fuzz -- --count=400 --seed=1
 """
 
 from __future__ import annotations
@@ -24,6 +26,8 @@ from export.fuzz.draft import draft
 from export.fuzz.programs import Programs
 from export.fuzz.spec import Spec
 from export.lower import repeated_work
+from export.lower.decompositions import DECOMPOSITIONS
+from export.patches import more_decompositions
 
 _COUNT = flags.DEFINE_integer("count", 20, "How many modules.")
 _SEED = flags.DEFINE_integer("seed", 1, "The same seed makes the same modules.")
@@ -80,7 +84,7 @@ class _Comparison:
 def main(_: list[str]) -> None:
     torch.set_num_threads(1)
     logging.disable(logging.ERROR)
-    with tempfile.TemporaryDirectory() as folder:
+    with tempfile.TemporaryDirectory() as folder, more_decompositions.added(DECOMPOSITIONS):
         comparison = _Comparison(Path(folder))
         # Without reducing the module of a failure, which takes minutes.
         specs.run(comparison.__call__, _COUNT.value, _SEED.value, phases=[Phase.generate])

@@ -18,7 +18,11 @@ import torch
 from torch import Tensor
 from torch._decomp import decomposition_table
 from torch._ops import OpOverload
-from torch._prims_common import ELEMENTWISE_TYPE_PROMOTION_KIND, elementwise_dtypes
+from torch._prims_common import (
+    ELEMENTWISE_TYPE_PROMOTION_KIND,
+    compute_elementwise_output_logical_to_physical_perm,
+    elementwise_dtypes,
+)
 
 from export.lower.complex_numbers import COMPLEX_DECOMPOSITIONS
 
@@ -239,6 +243,28 @@ def _trilinear(one: Tensor, two: Tensor, three: Tensor, *dims: Any) -> Tensor:
     return product.sum([*summed]) if summed else product
 
 
+def _attention(
+    query: Tensor,
+    key: Tensor,
+    value: Tensor,
+    dropout_p: float = 0.0,
+    is_causal: bool = False,
+    *,
+    attn_mask: Tensor | None = None,
+    scale: float | None = None,
+) -> tuple[Tensor, Tensor]:
+    # As PyTorch's decomposition, but the result has the order of the query's dimensions in memory, as the operator's
+    # has. PyTorch's decomposition gives the order of torch.nn.MultiheadAttention, so that views of the result, which
+    # were possible in the exported program, fail in the lowering.
+    result, weights = _aten._scaled_dot_product_attention_math(
+        query, key, value, attn_mask, dropout_p, is_causal, scale=scale, enable_gqa=query.shape[1] != key.shape[1]
+    )
+    order, _ = compute_elementwise_output_logical_to_physical_perm(query)
+    if order == sorted(order):
+        return result, weights
+    return result.permute(order).contiguous().permute([order.index(dim) for dim in range(len(order))]), weights
+
+
 def _empty_permuted(size: Sequence[int], physical_layout: Sequence[int], **options: Any) -> Tensor:
     order = [*physical_layout]
     memory = torch.empty([size[dim] for dim in order], **options)
@@ -261,6 +287,7 @@ DECOMPOSITIONS: Mapping[OpOverload, Callable[..., Any]] = {
     _aten._native_batch_norm_legit_functional.default: decomposition_table[
         _aten._native_batch_norm_legit_functional.default
     ],
+    _aten._scaled_dot_product_flash_attention_for_cpu.default: _attention,
     _aten._trilinear.default: _trilinear,
     _aten.addbmm.default: _addbmm,
     _aten.addmv.default: _addmv,

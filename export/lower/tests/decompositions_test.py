@@ -63,6 +63,14 @@ class _Empty(torch.nn.Module):
         return torch.empty_like(x), last, x.new_empty(3, 2)
 
 
+class _FlatAttention(torch.nn.Module):
+    def forward(self, x: Tensor) -> Tensor:
+        heads = x.unflatten(2, (4, 4)).transpose(1, 2)
+        result = torch.nn.functional.scaled_dot_product_attention(heads, heads, heads)
+        x.add_(1)
+        return result.transpose(1, 2).flatten()
+
+
 class DecompositionsTest(absltest.TestCase):
     tested: ClassVar[set[OpOverload]] = set()
 
@@ -312,6 +320,30 @@ class DecompositionsTest(absltest.TestCase):
             self.check(operator, *given, [1, 3], [0], [1, 2], [1, 3], rtol=1e-5)
         self.check(operator, one, one, one, [], [], [], [0], rtol=1e-5)
         self.check(operator, one, one.T, one, [2], [0], [2], [], rtol=1e-5)
+
+    def test_attention(self) -> None:
+        operator = _aten._scaled_dot_product_flash_attention_for_cpu.default
+        self.tested.add(operator)
+        for first in itertools.permutations(range(3)):
+            order = [*first, 3]
+            sizes = [(2, 4, 5, 8)[dim] for dim in order]
+            query, key, value = (torch.randn(sizes).permute([order.index(dim) for dim in range(4)]) for _ in range(3))
+            mask = torch.randn(2, 1, 5, 5)
+            for options in ({}, {"is_causal": True}, {"attn_mask": mask, "scale": 0.3}):
+                with self.subTest(order=order, **options):
+                    (expected, _), (found, _) = (
+                        one(query, key, value, 0.0, **options) for one in (operator, DECOMPOSITIONS[operator])
+                    )
+                    torch.testing.assert_close(found, expected)
+                    self.assertEqual(found.stride(), query.stride())
+
+    def test_view_of_attention(self) -> None:
+        x = torch.randn(2, 5, 16)
+        exported = torch.export.export(_FlatAttention(), (x,)).run_decompositions({})
+        with more_decompositions.added(DECOMPOSITIONS):
+            lowered = repeated_work.to_edge({"forward": exported}, EdgeCompileConfig(_check_ir_validity=False))
+        found: Tensor = lowered.exported_program().module()(x.clone())
+        torch.testing.assert_close(found, _FlatAttention()(x.clone()))
 
     def test_training_keeps_the_operator(self) -> None:
         x = torch.ones(2)
