@@ -137,8 +137,9 @@ def _finding(method: Method, stacks: Sequence[str]) -> Finding:
         f"the results of {method.name}() depend on the order of equal elements, which this call leaves open",
         "PyTorch's order of equal elements depends on the processor, and so does that of topk(sorted=False). The"
         " program keeps the order of the input, as stable=True does. The recorded outputs are those of the program.",
-        "write torch.sort(x, stable=True) for torch.sort(x), and the first k elements of torch.sort(x, stable=True,"
-        " descending=True) for torch.topk(x, k). Eager PyTorch then has the results of the program.",
+        "write torch.sort(x, stable=True) for torch.sort(x), the first k elements of torch.sort(x, stable=True,"
+        " descending=True) for torch.topk(x, k), and element k - 1 of torch.sort(x, stable=True) for torch.kthvalue(x,"
+        " k). Eager PyTorch then has the results of the program. For torch.mode, use the values only.",
         details,
         id="equal-elements",
         severity="warning",
