@@ -1,14 +1,18 @@
 """Patch: a trace leaves sizes open that functions of PyTorch take as numbers, as `torch.linspace(0, 1, x.shape[0])`.
 
+A slice such as `x[mask][:3]` of a tensor whose size depends on values has a size of its own, which the patch computes.
+
 **What**: wraps `_override` of `torch._export.non_strict_utils._NonStrictTorchFunctionHandler`, which redirects calls
 that cannot be traced.
 
 **Why**: an operator whose schema has `int` in place of `SymInt` fixes a size to that of the example inputs. The patch
-redirects to functions with the same results. A pool of all rows is their maximum or mean.
+redirects to functions with the same results. A pool of all rows is their maximum or mean. torch.export gives a slice of
+a tensor whose size depends on values a size without relation to that of the tensor, and `slice_copy` compares the two.
 
-**Effect**: without the patch, such models have fixed sizes, and the export warns of narrowed sizes.
+**Effect**: without the patch, such models have fixed sizes, and the export warns of narrowed sizes. Slices of tensors
+whose sizes depend on values fail in ExecuTorch's lowering.
 
-**Report**, to PyTorch: the schemas of these operators should have `SymInt`.
+**Report**, to PyTorch: the schemas of these operators should have `SymInt`. The size of a slice should be a minimum.
 """
 
 from __future__ import annotations
@@ -21,6 +25,7 @@ from typing import Any
 import torch
 from torch import Tensor
 from torch._export import non_strict_utils
+from torch.fx.experimental.symbolic_shapes import free_unbacked_symbols
 from torch.nn import functional
 from torch.utils import _pytree as pytree
 
@@ -29,7 +34,8 @@ from export.patches.patch import Patch
 PATCH = Patch(
     "open_sizes",
     known={"torch._export.non_strict_utils:_NonStrictTorchFunctionHandler": {"2.13": "fce53ae54f82"}},
-    without="sizes of models that call torch.linspace, max_pool1d and one_hot with varying sizes are fixed",
+    without="sizes of models that call torch.linspace, max_pool1d and one_hot with varying sizes are fixed, and"
+    " ExecuTorch does not lower x[mask][:3]",
 )
 
 
@@ -39,6 +45,8 @@ def kept() -> contextlib.AbstractContextManager[None]:
 
 
 def _override(original: Callable[..., Any], handler: Any, func: Any, args: Any, kwargs: Any) -> Any:
+    if func is torch.Tensor.__getitem__ and (slices := _late_slices(*args)):
+        return functools.partial(_narrowed, slices), args, kwargs
     with_sizes = _WITH_SIZES.get(func)
     if with_sizes and any(map(_is_open, pytree.tree_leaves((args, kwargs)))):
         return functools.partial(with_sizes, func), args, kwargs
@@ -48,6 +56,49 @@ def _override(original: Callable[..., Any], handler: Any, func: Any, args: Any, 
 def _is_open(one: Any) -> bool:
     sizes = one.shape if isinstance(one, Tensor) else (one,)
     return any(isinstance(size, torch.SymInt) for size in sizes)
+
+
+def _late_slices(x: Tensor, key: Any) -> dict[int, int]:
+    """Returns the slices of dimensions whose sizes depend on values: the dimension for each place in a tuple of keys.
+
+    Empty if the keys have tensors, or a slice of such a dimension has another step than 1.
+    """
+    keys = key if isinstance(key, tuple) else (key,)
+    if not all(one is None or one is ... or isinstance(one, slice) or type(one) is int for one in keys):
+        return {}
+    dims, dim = {}, 0
+    for place, one in enumerate(keys):
+        if one is ...:
+            dim = x.dim() - sum(later is not None for later in keys[place + 1 :])
+        elif one is not None:
+            if isinstance(one, slice) and one != slice(None) and free_unbacked_symbols(x.shape[dim]):
+                dims[place] = dim
+            dim += 1
+    numbers = [number for place in dims for number in (keys[place].start, keys[place].stop)]
+    steps = {keys[place].step for place in dims}
+    return dims if steps <= {None, 1} and all(isinstance(one, int | None) for one in numbers) else {}
+
+
+def _narrowed(slices: Mapping[int, int], x: Tensor, key: Any) -> Tensor:
+    keys = [*key] if isinstance(key, tuple) else [key]
+    for place, dim in slices.items():
+        size = x.shape[dim]
+        start, end = (_position(one, size) for one in (keys[place].start or 0, keys[place].stop))
+        if isinstance(start, int):
+            x = x.narrow(dim, 0, end)
+        else:  # ExecuTorch compares a start with the size, too. So these are copies, not views.
+            x = x.index_select(dim, torch.arange(torch.sym_max(end - start, 0), device=x.device) + start)
+        keys[place] = slice(None)
+    return x[tuple(keys)]
+
+
+def _position(end: int | None, size: torch.SymInt) -> Any:
+    """Returns where an end of a slice is among the elements of a dimension."""
+    if end == 0:
+        return 0
+    if end is None:
+        return size
+    return torch.sym_min(end, size) if end > 0 else torch.sym_max(size + end, 0)
 
 
 def _linspace(

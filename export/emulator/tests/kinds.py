@@ -690,6 +690,15 @@ def _calls_that_leave_a_trace() -> dict[str, Kind]:
             x,
             'self.register_buffer("g", torch.ones(3))\nself.layer = nn.Linear(3, 3)',
         ),
+        "slices of selected rows": Kind(
+            """
+        x = x0[x1]
+        y = x.relu()
+        y[:2].add_(1)
+        return x[:3] * 2, x[-2:], x[1:-1, ::2].sum(0), x[None, :2, 1:], torch.cat([x[5:], y])
+        """,
+            ("torch.randn(6, 8)", "torch.rand(6) > 0.4"),
+        ),
         "repeats of a buffer": Kind(
             "y, z = x0.repeat_interleave(torch.tensor([2, 0, 1])), x0[(x0 > 0).nonzero()].sum()\n"
             "return y * 2, z, torch.stack([x0, x0]).repeat_interleave(self.n, dim=1), torch.repeat_interleave(self.a),"

@@ -49,6 +49,8 @@ def kept_rows(w: Writer, pick: Pick) -> None:
                 f"{rows}.index_put(({mask},), {made})",
                 f"{rows}.masked_scatter({mask}[:, None].expand({rows}.shape), {made})",
                 f"{made}.mT @ {made}",
+                f"torch.cat([{made}[:3], {rows}, {made}[1:-1]]).sum(0)",
+                f"{rows} + {made}[-2:].sum()",
             )
         )
         return
