@@ -92,7 +92,7 @@ def _narrowed(slices: Mapping[int, int], x: Tensor, key: Any) -> Tensor:
     return x[tuple(keys)]
 
 
-def _position(end: int | None, size: torch.SymInt) -> Any:
+def _position(end: int | None, size: int | torch.SymInt) -> Any:
     """Returns where an end of a slice is among the elements of a dimension."""
     if end == 0:
         return 0

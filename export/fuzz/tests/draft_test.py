@@ -137,8 +137,8 @@ class DraftTest(absltest.TestCase):
                     results = _run(made)
                     self.assertLen(results, 3 if "register_buffer" in made.source() else 2, kind)
                     for result in results:
-                        shapes = [[one.shape[sized:] for one in each] for each in (result, results[0])]
-                        self.assertEqual(*shapes, kind)
+                        shapes, expected = ([one.shape[sized:] for one in each] for each in (result, results[0]))
+                        self.assertEqual(shapes, expected, kind)
                 self.assertTrue(is_there, f"{kind} fits nowhere")
 
     def test_draws_contain_every_kind(self) -> None:

@@ -99,7 +99,8 @@ _DECOMPOSED = "writes, decomposed"  # The new values of the input and of the buf
 
 def _exported(name: str) -> ExportedProgram:
     if name == _DECOMPOSED:
-        return _exported("writes").run_decompositions({})
+        decomposed: ExportedProgram = _exported("writes").run_decompositions({})
+        return decomposed
     module, example, dynamic = _MODULES[name]
     return torch.export.export(copy.deepcopy(module).eval(), (example.clone(),), dynamic_shapes=dynamic)
 
