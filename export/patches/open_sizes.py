@@ -74,9 +74,10 @@ def _late_slices(x: Tensor, key: Any) -> dict[int, int]:
             if isinstance(one, slice) and one != slice(None) and free_unbacked_symbols(x.shape[dim]):
                 dims[place] = dim
             dim += 1
-    numbers = [number for place in dims for number in (keys[place].start, keys[place].stop)]
-    steps = {keys[place].step for place in dims}
-    return dims if steps <= {None, 1} and all(isinstance(one, int | None) for one in numbers) else {}
+    late = [keys[place] for place in dims]
+    # A step that is a size is no int, and has no hash.
+    are_numbers = all(isinstance(number, int | None) for one in late for number in (one.start, one.stop, one.step))
+    return dims if are_numbers and all(one.step in (None, 1) for one in late) else {}
 
 
 def _narrowed(slices: Mapping[int, int], x: Tensor, key: Any) -> Tensor:
