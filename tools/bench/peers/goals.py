@@ -108,6 +108,33 @@ def of_models(results: Results, ours: str, peers: Sequence[str], instruction_set
     return goals
 
 
+def of_starts(results: Results, ours: str, peers: Sequence[str]) -> list[Goal]:
+    """Returns the goal of load and first inference, of models that have the cost in our column.
+
+    Args:
+        results: the results of models only, without operators.
+        ours: the column with the goal.
+        peers: the columns of other projects' kernels.
+    """
+    found = {}
+    for model, row in results.items():
+        mine = row[ours].cost if ours in row else None
+        starts = [cost.start for name in peers if name in row and (cost := row[name].cost)]
+        if mine is not None and starts:
+            found[model] = min(starts) / mine.start
+    if not found:
+        return []
+    worst = min(found, key=lambda model: found[model])
+    return [
+        Goal(
+            f"The best peer / ours with `--load=mmap`, load and first inference: every of {len(found)} models",
+            2.0,
+            found[worst],
+            worst,
+        )
+    ]
+
+
 def of_operators(
     shares: Mapping[str, float | None], least: Mapping[str, float], titles: Mapping[str, str]
 ) -> list[Goal]:

@@ -6,7 +6,7 @@ from absl.testing import absltest
 
 from tools.bench.peers import goals
 from tools.bench.peers.goals import Goal
-from tools.bench.peers.results import Cell
+from tools.bench.peers.results import Cell, Cost
 
 
 def _cell(one: float, two: float | None = None) -> Cell:
@@ -52,6 +52,21 @@ class GoalsTest(absltest.TestCase):
                 self.assertEqual(found[f"The best peer / ours, {threads}: every model"].least, every)
                 self.assertEqual(found[f"PyTorch eager / ours, {threads}: geometric mean"].least, 1.5)
                 self.assertEqual(found[f"PyTorch eager / ours, {threads}: every model"].least, 1.0)
+
+    def test_starts(self) -> None:
+        def started(seconds: float) -> Cell:
+            return Cell(Cost(seconds, 0, 0))
+
+        found = {
+            "quick": {"mapped": started(0.1), "eager": started(4.0), "fast": started(0.3)},
+            "slow": {"mapped": started(0.2), "eager": started(0.3)},
+            "older": {"eager": started(0.1)},
+        }
+        (goal,) = goals.of_starts(found, "mapped", ["eager", "fast"])
+        self.assertIn("every of 2 models", goal.name)
+        self.assertEqual((goal.at, goal.least, goal.met), ("slow", 2.0, False))
+        self.assertAlmostEqual(goal.value or 0, 1.5)
+        self.assertEqual(goals.of_starts(_RESULTS, "ours", ["eager"]), [])
 
     def test_no_goals_without_peers(self) -> None:
         self.assertEqual(

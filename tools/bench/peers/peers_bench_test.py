@@ -31,7 +31,7 @@ class PeersBenchTest(absltest.TestCase):
         super().setUp()
         self.enter_context(
             flagsaver.flagsaver(
-                (peers_bench._COLUMNS, "^(ours|eager|onnxruntime|xnnpack)$"),
+                (peers_bench._COLUMNS, "^(ours|ours_mapped|eager|onnxruntime|xnnpack)$"),
                 (peers_bench._MINUTES, 0),
                 (peers_bench._TURN, 0.01),
                 (peers_bench._CPUS, flags.FLAGS.cpus[:1]),
@@ -61,8 +61,9 @@ class PeersBenchTest(absltest.TestCase):
             # 37.7 MFLOP: no machine takes less than 10 us, or more than a second.
             self.assertTrue(1e-5 < median < 1, median)
             self.assertGreater(cell.cost.start, median / 2)
-        ours, eager = row["ours"].cost, row["eager"].cost
-        assert ours is not None and eager is not None
+        ours, mapped, eager = row["ours"].cost, row["ours_mapped"].cost, row["eager"].cost
+        assert ours is not None and mapped is not None and eager is not None
+        self.assertLess(mapped.start, 1)
         self.assertTrue(100e3 < ours.code < 5e6, ours.code)
         self.assertGreater(eager.code, 50e6)
         self.assertLess(ours.peak, eager.peak)
@@ -74,6 +75,7 @@ class PeersBenchTest(absltest.TestCase):
         self.assertRegex(text, rf"^## Comparison with peers, {name}\n")
         self.assertIn(f"instruction set `{name}`", text)
         self.assertIn(f"](peers_{name}.svg)", text)
+        self.assertRegex(text, r"(?s)### Load and first inference, ms\n\n\| model \| ours \| ours, `--load=mmap` \|")
         times, two_threads = text.split("### One thread, ms")[1].split("### Two threads, ms")
         self.assertRegex(times, r"(?m)^\| linear 32x384x1536 \| \**[0-9.]+\** \| \**[0-9.]+\** \|")
         self.assertIn("\n| linear 32x384x1536 | - |", two_threads)
@@ -90,8 +92,8 @@ class PeersBenchTest(absltest.TestCase):
 
     def test_columns(self) -> None:
         self.enter_context(flagsaver.flagsaver((peers_bench._COLUMNS, "")))
-        columns = [*self.bench.columns]
-        self.assertIn("llama_cpp", columns)
+        columns = [*self.bench.starting]
+        self.assertLessEqual({"llama_cpp", "ours_mapped"}, {*columns})
         self.assertEqual(self.bench.columns_of("llama_token_4bit"), columns)
         columns.remove("llama_cpp")
         self.assertEqual(self.bench.columns_of("llama_token"), columns)
@@ -161,7 +163,7 @@ class PeersBenchTest(absltest.TestCase):
         self.enter_context(flagsaver.flagsaver((peers_bench._COLUMNS, "")))
         bench = self._bench(InstructionSet("baseline", "avx512"))
         self.assertEqual(list(bench.columns), ["ours"])
-        self.assertEqual(bench.columns_of(_NAME), list(bench.columns))
+        self.assertEqual(bench.columns_of(_NAME), ["ours", "ours_mapped"])
         text, _ = peers_bench.section(bench, {})
         self.assertRegex(text, r"cannot be limited to `baseline`:\n\n- PyTorch eager: ")
         header = next(line for line in text.splitlines() if line.startswith("| model |"))
@@ -223,6 +225,25 @@ class PeersBenchTest(absltest.TestCase):
         cost = results.Cost(1, 0, 0)
         self.assertEqual(row["ours"], results.Cell(cost, {1: (8,), 2: (4,)}))
         self.assertEqual(row["eager"], results.Cell(cost, {1: (8,)}, "no second thread"))
+
+    def test_the_fastest_start_counts(self) -> None:
+        starts = {"ours": [3.0, 0.2, 0.4], "ours_mapped": [0.3, 0.1, 0.2], "eager": [6.0]}
+
+        def contestant(column: str, name: str, prepared: Path, threads: int) -> contestants.Contestant:
+            costs = [results.Cost(start, 0, 0) for start in starts[column]]
+            return mock.Mock(
+                start=mock.Mock(side_effect=[contestants.Started(cost, 1e-3) for cost in costs]),
+                turn=mock.Mock(return_value=1e-3),
+            )
+
+        self.enter_context(flagsaver.flagsaver((peers_bench._COLUMNS, "^(ours|ours_mapped|eager)$")))
+        self.enter_context(mock.patch.object(self.bench, "contestant", contestant))
+        row = peers_bench.measure(self.bench, _NAME, 0, 0.01)
+        self.assertEqual(
+            {name: cell.cost and cell.cost.start for name, cell in row.items()},
+            {"ours": 0.2, "ours_mapped": 0.1, "eager": 6.0},
+        )
+        self.assertEqual(row["ours_mapped"].seconds, {})
 
     def test_the_time_of_the_turns_begins_after_the_start(self) -> None:
         clock = mock.Mock(return_value=0.0)

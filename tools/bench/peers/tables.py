@@ -70,7 +70,7 @@ def _costs(row: Mapping[str, Cell], columns: Sequence[str], write: Callable[[Cos
 def models(
     results: Results, titles: Mapping[str, str], columns: Mapping[str, str], ours: str, peers: Sequence[str]
 ) -> str:
-    """Returns the tables of whole models, one for each time and cost, with a row a model and a column a contestant.
+    """Returns the tables of times, one for each number of threads, with a row a model and a column a contestant.
 
     Args:
         results: the results of models only, without operators.
@@ -88,14 +88,25 @@ def models(
             [title, *_times(row, list(columns), threads), ratio_of.get(title, _NONE)] for title, row in rows.items()
         ]
         tables.append((heading, ["model", *columns.values(), f"best peer / {columns[ours]}"], times))
-    costs: dict[str, Callable[[Cost], str]] = {
+    return _sections(tables)
+
+
+def costs(results: Results, titles: Mapping[str, str], columns: Mapping[str, str]) -> str:
+    """Returns the tables of costs, with the rows and columns of the tables of times, and columns without times."""
+    rows = {title: results[model] for model, title in titles.items() if model in results}
+    writers: dict[str, Callable[[Cost], str]] = {
         "Load and first inference, ms": lambda cost: _milliseconds(cost.start),
         "Peak memory, MB": lambda cost: f"{cost.peak / 1e6:,.0f}",
         "Code, KB": lambda cost: f"{cost.code / 1e3:,.0f}",
     }
-    for heading, write in costs.items():
+    tables = []
+    for heading, write in writers.items():
         cells = [[title, *_costs(row, list(columns), write)] for title, row in rows.items()]
         tables.append((heading, ["model", *columns.values()], cells))
+    return _sections(tables)
+
+
+def _sections(tables: Sequence[tuple[str, Sequence[str], Sequence[Sequence[str]]]]) -> str:
     return "\n\n".join(f"### {heading}\n\n{report.table(header, cells)}" for heading, header, cells in tables)
 
 
