@@ -27,7 +27,7 @@ _WITH_DIM_ORDER = "dim_order_ops::"
 _WORK_OF_STEP = 1_000_000
 
 # Parts of the names of operators that multiply matrices.
-_PRODUCTS = ("attention", "convolution", "linear", "mm")
+_PRODUCTS = ("attention", "convolution", "linear", "mm.")
 
 # Gets a step and its results.
 Observer = Callable[[Kernel, Sequence[Any]], None]
@@ -317,7 +317,7 @@ class Machine:
         self.work += sum(one.numel() for one in tensors)
         if tensors and any(word in operator for word in _PRODUCTS):
             # A product has a sum for each element, of as many products as the weight has elements for each feature.
-            features = max(1, *tensors[0].shape[1:2], *tensors[0].shape[-1:])
+            features = max([1, *tensors[0].shape[1:2], *tensors[0].shape[-1:]])
             weight = max((one.numel() for one in values[1:2] if isinstance(one, torch.Tensor)), default=0)
             self.work += tensors[0].numel() * (weight // features)
 

@@ -164,6 +164,12 @@ def _inverse(matrix: Tensor) -> Any:
     return _aten.linalg_inv_ex(matrix, check_errors=True)[0]
 
 
+def _tensor_inverse(x: Tensor, ind: int = 2) -> Tensor:
+    rows = math.prod(x.shape[:ind])
+    inverse: Tensor = _aten.linalg_inv_ex(x.reshape(rows, -1), check_errors=True)[0]
+    return inverse.reshape(*x.shape[ind:], *x.shape[:ind])
+
+
 def _lu_factor(matrix: Tensor, *, pivot: bool = True) -> Any:
     return _aten.linalg_lu_factor_ex(matrix, pivot=pivot, check_errors=True)[:2]
 
@@ -314,6 +320,7 @@ DECOMPOSITIONS: Mapping[OpOverload, Callable[..., Any]] = {
     _aten.linalg_lu_factor.default: _lu_factor,
     _aten.linalg_pinv.atol_rtol_tensor: _pinv,
     _aten.linalg_solve.default: _solve,
+    _aten.linalg_tensorinv.default: _tensor_inverse,
     _aten.normal_functional.default: _normal_functional,
     _aten.put.default: _put,
     _aten.remainder.Scalar_Tensor: functools.partial(_of_number, torch.remainder),

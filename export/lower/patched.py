@@ -18,6 +18,7 @@ from export.patches import (
     known_values,
     open_sizes,
     redirected_calls,
+    scalar_dtypes,
     scalar_indices,
     spaced_defaults,
     unknown_strides,
@@ -42,6 +43,7 @@ def lowering() -> Iterator[None]:
         known_values.noted(),
         open_sizes.kept(),
         redirected_calls.redirected(),
+        scalar_dtypes.kept(),
         scalar_indices.written(),
     ):
         yield

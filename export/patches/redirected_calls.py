@@ -1,4 +1,4 @@
-"""Patch: a trace takes `x.data`, `x.data = y`, `torch.tensor([y.sum(), y.max()])` and `x.repeat_interleave(repeats)`.
+"""Patch: a trace takes `x.data`, `torch.tensor([y.sum(), y.max()])`, `x.repeat_interleave(repeats)` and some functions.
 
 **What**: wraps `_override` of `torch._export.non_strict_utils._NonStrictTorchFunctionHandler`, which redirects calls
 that cannot be traced.
@@ -6,10 +6,13 @@ that cannot be traced.
 **Why**: `x.data` leaves the trace, which then takes the tensor for a constant. `torch.tensor` asks the tensors in its
 list for their values. The patch redirects to `detach`, `copy_` and `stack`, with the same results. A copy into another
 dtype or other sizes would have other results. The size of a result of `repeat_interleave` is open, also if the trace
-knows the repeats; the patch redirects to `index_select`. The functions of `copy` ask for the memory of a tensor.
+knows the repeats; the patch redirects to `index_select`. The functions of `copy` ask for the memory of a tensor. The
+number of elements that a larger mask selects has the number of elements of the tensor as its bound. `torch.cov` and
+`torch.corrcoef` compare values of tensors.
 
 **Effect**: without the patch, the export of such models fails with `We found a fake tensor in the exported program
-constant's list`, `its data is not allocated yet` or an unbounded size.
+constant's list`, `its data is not allocated yet`, an unbounded size, or `DataDependentOutputException: aten.equal`. The
+program of a larger mask is refused as wrong.
 
 **Report**, to PyTorch: `_override` should redirect these calls, too.
 """
@@ -32,7 +35,8 @@ from export.patches.patch import Patch
 PATCH = Patch(
     "redirected_calls",
     known={"torch._export.non_strict_utils:_NonStrictTorchFunctionHandler": {"2.13": "fce53ae54f82"}},
-    without="models that use `.data` of tensors, or torch.tensor with a list of tensors, cannot be exported",
+    without="models that use `.data` of tensors, torch.tensor with a list of tensors, torch.masked_select with a mask"
+    " larger than its tensor, or torch.cov cannot be exported",
 )
 _DATA: Any = torch.Tensor.data
 
@@ -64,6 +68,8 @@ def redirect(func: Any, args: Sequence[Any], kwargs: dict[str, Any]) -> Callable
         return lambda: (torch.Tensor.detach, args[:1])
     if func in (torch.repeat_interleave, torch.Tensor.repeat_interleave):
         return _repeated(*args, **kwargs)
+    if func in _ALIKE and not {"fweights", "aweights"} & kwargs.keys():
+        return functools.partial(_ALIKE[func], *args, **kwargs)
     if func is not torch.tensor or not args or not isinstance(args[0], list | tuple):
         return None
     has_tensors = any(isinstance(one, torch.Tensor) for one in pytree.tree_leaves(args[0]))
@@ -119,6 +125,38 @@ def _repeated(
 
 def _places(counts: Sequence[int]) -> list[int]:
     return [place for place, count in enumerate(counts) for _ in range(count)]
+
+
+def _selected(input: torch.Tensor, mask: torch.Tensor) -> torch.Tensor:
+    sizes = torch.broadcast_shapes(input.shape, mask.shape)
+    selected: torch.Tensor = torch.ops.aten.masked_select.default(input.expand(sizes), mask)
+    return selected
+
+
+def _covariance(input: torch.Tensor, *, correction: int = 1) -> torch.Tensor:
+    rows = input.reshape(1, -1) if input.dim() < 2 else input
+    rows = rows - rows.sum(1, keepdim=True) / rows.shape[1]
+    covariance: torch.Tensor = rows @ rows.mH / torch.sym_max(rows.shape[1] - correction, 0)
+    return covariance.squeeze()
+
+
+def _correlation(input: torch.Tensor) -> torch.Tensor:
+    covariance = _covariance(input)
+    if covariance.dim() == 0:
+        return covariance / covariance
+    deviations = covariance.diagonal().sqrt()
+    return (covariance / deviations[:, None] / deviations).clamp(-1, 1)
+
+
+# Functions, each with one that does the same, and whose calls a trace follows. That of cov takes no weights.
+_ALIKE: dict[Any, Callable[..., torch.Tensor]] = {
+    torch.masked_select: _selected,
+    torch.Tensor.masked_select: _selected,
+    torch.cov: _covariance,
+    torch.Tensor.cov: _covariance,
+    torch.corrcoef: _correlation,
+    torch.Tensor.corrcoef: _correlation,
+}
 
 
 def _stack(data: Any, *, dtype: torch.dtype | None = None, device: Any = None) -> torch.Tensor:

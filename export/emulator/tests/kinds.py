@@ -699,6 +699,26 @@ def _calls_that_leave_a_trace() -> dict[str, Kind]:
         """,
             ("torch.randn(6, 8)", "torch.rand(6) > 0.4"),
         ),
+        "a mask larger than its tensor": Kind(
+            "return torch.masked_select(x0, x1), x0[:1].masked_select(x1.mT), x1.masked_select(x0 > 0)",
+            ("torch.randn(6)", "torch.rand(4, 6) > 0.4"),
+        ),
+        "unique items of the last dimension": Kind(
+            "return torch.unique_consecutive(x0, dim=-1), torch.unique(x0, return_counts=True, dim=-2)",
+            ("torch.randint(2, (3, 2, 5)).float()",),
+        ),
+        "covariances": Kind(
+            "return torch.cov(x0), x0[0].cov(correction=0), torch.corrcoef(x0), torch.corrcoef(x0[1])",
+            ("torch.randn(4, 9)",),
+        ),
+        "numbers beside tensors of no dimensions": Kind(
+            "y, n = x0.sum(), x1.sum(dtype=torch.int32)\n"
+            "return y - 1.5, torch.maximum(y * 0.1, y.new_zeros([])), n * 2, x1[0] // 2",
+            ("torch.rand(3).bfloat16()", "torch.tensor([3, 1, 2], dtype=torch.int32)"),
+        ),
+        "functions of one number": Kind(
+            "return torch.digamma(x0.sum()), torch.cummax(x0.sum(), 0)[0]", ("torch.rand(3)",)
+        ),
         "repeats of a buffer": Kind(
             "y, z = x0.repeat_interleave(torch.tensor([2, 0, 1])), x0[(x0 > 0).nonzero()].sum()\n"
             "return y * 2, z, torch.stack([x0, x0]).repeat_interleave(self.n, dim=1), torch.repeat_interleave(self.a),"

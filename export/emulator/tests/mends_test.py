@@ -20,6 +20,7 @@ from export.graph_passes.aliases import Aliases
 from export.lower import tracing, whole_numbers
 from export.memory import assigned_buffers, layouts, separate_values, writes
 from export.patches import (
+    bounded_unique,
     buffer_assignments,
     causal_masks,
     converting_copies,
@@ -28,6 +29,7 @@ from export.patches import (
     known_values,
     open_sizes,
     redirected_calls,
+    scalar_dtypes,
     scalar_indices,
 )
 
@@ -112,6 +114,10 @@ _CASES: Sequence[tuple[str, tuple[str, ...], AbstractContextManager[Any]]] = (
     ("sizes: pools of rows", (), _without(open_sizes, "kept", contextlib.nullcontext)),
     ("sizes: pools of all rows", (), _without(open_sizes, "kept", contextlib.nullcontext)),
     ("slices of selected rows", (), _without(open_sizes, "kept", contextlib.nullcontext)),
+    ("a mask larger than its tensor", (), _without(redirected_calls, "_ALIKE", {})),
+    ("covariances", (), _without(redirected_calls, "_ALIKE", {})),
+    ("unique items of the last dimension", (), _without(bounded_unique, "bounded", contextlib.nullcontext)),
+    ("numbers beside tensors of no dimensions", (), _without(scalar_dtypes, "kept", contextlib.nullcontext)),
     ("sizes: powers", _DEFAULT, _without(whole_numbers, "rewrite")),
     ("sizes: shifts and absolute values", (), _without(whole_numbers, "rewrite")),
     ("sizes: roundings", (), _without(whole_numbers, "rewrite")),
@@ -121,7 +127,8 @@ _FAILING = {
     **dict.fromkeys(("a delay line", "a branch of a buffer", "steps of an attribute"), "user-code-raised"),
     **dict.fromkeys(("a row at a position", "a buffer that is written with gradients"), "user-code-raised"),
     **dict.fromkeys(("the data of tensors", "a tensor of results", "the log of a density"), "user-code-raised"),
-    **dict.fromkeys(("calls that raise", "copies", "slices of selected rows"), "user-code-raised"),
+    **dict.fromkeys(("calls that raise", "copies", "slices of selected rows", "covariances"), "user-code-raised"),
+    "a mask larger than its tensor": "user-code-raised",
     "repeats of a buffer": "unbounded-size",
     **dict.fromkeys(("transformers with masks", "attention by a function of positions"), "user-code-raised"),
     **dict.fromkeys(("sizes: powers", "sizes: shifts and absolute values", "sizes: roundings"), "user-code-raised"),

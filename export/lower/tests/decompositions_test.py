@@ -230,6 +230,8 @@ class DecompositionsTest(absltest.TestCase):
             with self.assertRaises(RuntimeError):
                 DECOMPOSITIONS[operator](torch.zeros(2, 4, 4), *given[1:])
         self.check(_aten.linalg_cholesky.default, positive, upper=True)
+        self.check(_aten.linalg_tensorinv.default, torch.randn(6, 2, 3), 1)
+        self.check(_aten.linalg_tensorinv.default, torch.randn(4, 2, 2, 4, 1))
         self.check(_aten.linalg_solve.default, matrix, side.mT, left=False)
 
     def test_pseudo_inverse(self) -> None:
