@@ -17,15 +17,16 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from time import perf_counter
+from typing import Protocol
 
 from diagnostics.errors import InputError
 from export.emulator.machine import Fault
 from export.emulator.operators import UnknownOperatorError
 from export.fuzz.compiled import Compiled
-from export.fuzz.draft import Draft
 from export.fuzz.judge import Reference
 from export.fuzz.kernels import Kernels, MissingOperatorsError
 from export.fuzz.programs import SPREADS_NAN, Lowered, Programs, unguarded
+from export.fuzz.quantization import Quantization
 from export.graph_passes import passes
 from export.graph_passes.graph_pass import GraphPass
 from export.lower import patched
@@ -39,6 +40,21 @@ _GROUPS = ("default", "all")
 _REFUSALS = ("Missing out variants", "has a varying number of time steps", "_ViewSpec is incompatible")
 # Samples of other sizes have the smallest value of each symbolic size plus these numbers.
 _MORE = (1, 3)
+
+
+class Module(Protocol):
+    """A module to check, as a `Draft`."""
+
+    @property
+    def wants_dynamic(self) -> bool:
+        """Whether sizes may vary."""
+
+    @property
+    def quantization(self) -> Quantization | None:
+        """The quantization; None for none."""
+
+    def source(self, sizes: Sequence[Sequence[tuple[int, ...]]] = ()) -> str:
+        """Returns the text of the model file, with a further sample for each element of `sizes`."""
 
 
 class RefusedError(Exception):
@@ -131,13 +147,13 @@ class Check:
         self._counts = counts
         self._with_each = with_each
 
-    def __call__(self, draft: Draft, only: Sequence[tuple[str, ...]] = ()) -> list[Failure]:
+    def __call__(self, module: Module, only: Sequence[tuple[str, ...]] = ()) -> list[Failure]:
         """Checks a module. Returns the failures of its programs, one of each class.
 
         If the program without passes is wrong, the others are not checked.
 
         Args:
-            draft: the module.
+            module: the module.
             only: the selections of passes to check, besides no passes; empty for all.
         Raises:
             RefusedError: the module has no program, or no results to compare with.
@@ -146,7 +162,7 @@ class Check:
         failures: dict[str, Failure] = {}
         with quiet(), patched.lowering(), equal_elements.kept():
             try:
-                checked = self._begin(draft)
+                checked = self._begin(module)
             except FailedError as error:
                 return [error.failure]
             kernels = self._kernels
@@ -165,22 +181,22 @@ class Check:
             raise _refusal("ExecuTorch", checked.refused.error)
         return [*failures.values()]
 
-    def _begin(self, draft: Draft) -> _Checked:
+    def _begin(self, module: Module) -> _Checked:
         """Checks the program of a module without passes.
 
         Raises:
             RefusedError: the module has no program, or no results to compare with.
             FailedError: the program is wrong.
         """
-        self._path.write_text(draft.source())
+        self._path.write_text(module.source())
         with self._counts.timed("export"), self._refusing("torch.export"):
             programs = Programs(self._path)
-        if draft.wants_dynamic and (sizes := _other_sizes(programs)):
-            self._path.write_text(draft.source(sizes))
+        if module.wants_dynamic and (sizes := _other_sizes(programs)):
+            self._path.write_text(module.source(sizes))
             with self._refusing("other sizes"):
                 programs.read_samples(self._path)
         with self._counts.timed("eager"), self._refusing("eager PyTorch"):
-            reference = programs.reference(is_of_bytes=draft.quantization is not None)
+            reference = programs.reference(is_of_bytes=module.quantization is not None)
         if reference.is_ill():
             raise RefusedError("ill-conditioned: roundings change its results very much")
         checked = _Checked(programs, reference, self._counts)

@@ -1,6 +1,7 @@
 """Fuzzes exports with random modules. Each program must have the results of the eager module.
 
     tools/bazel run //export/fuzz -- --count=20000 --seed=1
+    tools/bazel run //export/fuzz -- --functions=. --samples=4   # calls of all functions of PyTorch
 
 Shows each class of failures once, with the smallest model file that Hypothesis finds for the class.
 """
@@ -14,6 +15,7 @@ import logging
 import sys
 import tempfile
 import time
+from collections.abc import Iterable
 from pathlib import Path
 from typing import NoReturn
 
@@ -24,9 +26,10 @@ import torch._export.utils
 from absl import app, flags
 
 from export.fuzz import specs
-from export.fuzz.check import Check, Counts, FailedError, Failure, RefusedError, quiet
+from export.fuzz.check import Check, Counts, FailedError, Failure, Module, RefusedError, quiet
 from export.fuzz.compiled import Compiled
 from export.fuzz.draft import Draft, draft
+from export.fuzz.functions import functions
 from export.fuzz.kernels import Kernels
 from export.fuzz.spec import Spec, parse
 from export.lower import repeated_work
@@ -34,6 +37,13 @@ from kernels.testing.arm64 import Emulator
 
 _COUNT = flags.DEFINE_integer("count", 40, "How many modules.")
 _SEED = flags.DEFINE_integer("seed", 1, "The same seed makes the same modules.")
+_FUNCTIONS = flags.DEFINE_string(
+    "functions",
+    "",
+    "Checks a call of each function with a name that this regular expression matches, in place of random modules.",
+)
+_SAMPLES = flags.DEFINE_integer("samples", 1, "How many calls of a function in each dtype.", lower_bound=1)
+_EVERY = flags.DEFINE_integer("every", 1, "Checks one of so many functions, which the seed selects.", lower_bound=1)
 _SPEC = flags.DEFINE_string("spec", "", "Checks this module only, given as a failure prints it.")
 _FOLDER = flags.DEFINE_string("folder", "", "Where the model files of failures are written, if anywhere.")
 _REPORT = flags.DEFINE_integer("report", 100, "A line of counts each so many modules.")
@@ -99,10 +109,24 @@ class Fuzzer:
                     if failure.of_class == self._failure.of_class:
                         _fail(failure)
             return
+        if new := self._new_failures(_drafted(spec)):
+            self._shown.add(new[0].of_class)
+            self._failure = new[0]
+            _fail(new[0])
+
+    def run_all(self, modules: Iterable[Module]) -> None:
+        """Checks modules, and shows each class of failures once."""
+        for module in modules:
+            for failure in self._new_failures(module):
+                self._shown.add(failure.of_class)
+                self._show(failure)
+
+    def _new_failures(self, module: Module) -> list[Failure]:
+        """Checks and counts a module. Returns its failures of classes that were not shown."""
         self._counts.modules += 1
         new = []
         try:
-            for failure in self._check(_drafted(spec)):
+            for failure in self._check(module):
                 self._counts.failed[failure.of_class] += 1
                 if failure.of_class not in self._shown:
                     new.append(failure)
@@ -110,10 +134,7 @@ class Fuzzer:
             self._counts.refused[str(error)[:120]] += 1
         if self._counts.modules % _REPORT.value == 0:
             self.report()
-        if new:
-            self._shown.add(new[0].of_class)
-            self._failure = new[0]
-            _fail(new[0])
+        return new
 
     def report(self) -> None:
         """Prints the elapsed seconds and the counts."""
@@ -163,7 +184,10 @@ def main(_: list[str]) -> None:
         folder = Path(_FOLDER.value) if _FOLDER.value else None
         fuzzer = Fuzzer(check, counts, folder)
         with contextlib.suppress(KeyboardInterrupt):  # A run that is interrupted prints its counts.
-            fuzzer.run(_COUNT.value, _SEED.value)
+            if _FUNCTIONS.value:
+                fuzzer.run_all(functions(_FUNCTIONS.value, _SAMPLES.value, _SEED.value, _EVERY.value))
+            else:
+                fuzzer.run(_COUNT.value, _SEED.value)
     fuzzer.report()
     for title, counter in (
         ("refused", counts.refused),

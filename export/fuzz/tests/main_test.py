@@ -9,8 +9,8 @@ from pathlib import Path
 
 from absl.testing import absltest
 
-from export.fuzz.check import Check, Counts, Failure
-from export.fuzz.draft import Draft
+from export.fuzz.check import Check, Counts, Failure, Module
+from export.fuzz.functions import functions
 from export.fuzz.main import Fuzzer
 
 
@@ -21,7 +21,7 @@ class _FailsOnce(Check):
         super().__init__(Path(), counts)
         self._count = 0
 
-    def __call__(self, draft: Draft, only: Sequence[tuple[str, ...]] = ()) -> list[Failure]:
+    def __call__(self, module: Module, only: Sequence[tuple[str, ...]] = ()) -> list[Failure]:
         self._count += 1
         return [Failure(("all",), "linear", "wrong", "element 0 is 1, not 2", "source")] if self._count == 1 else []
 
@@ -35,6 +35,14 @@ class FuzzerTest(absltest.TestCase):
         self.assertIn("linear with all: wrong", printed.getvalue())
         self.assertLen(list(folder.iterdir()), 1)
         self.assertEqual((3, 1), (counts.modules, sum(counts.failed.values())))
+
+    def test_functions(self) -> None:
+        counts = Counts()
+        with contextlib.redirect_stdout(io.StringIO()) as printed:
+            Fuzzer(_FailsOnce(counts), counts, None).run_all(functions("^abs$", 2))
+        self.assertIn("linear with all: wrong", printed.getvalue())
+        self.assertGreater(counts.modules, 2)
+        self.assertEqual(sum(counts.failed.values()), 1)
 
 
 if __name__ == "__main__":
