@@ -74,7 +74,8 @@ _ELSEWHERE = {
     "tools/bazel run //examples/mobilenet_v2:runner.profile*": "//profiles/tests:profile_test",
     "tools/bazel run //export -- *": "//export/process/tests:command_test",
     "tools/bazel run //export:graph_passes_reference": "//export/graph_passes/tests:selection_test",
-    "tools/bazel run //export/fuzz -- *": "//export/fuzz:fuzz_test",
+    "tools/bazel run //export/fuzz -- --count=*": "//export/fuzz:fuzz_test",
+    "tools/bazel run //export/fuzz -- --functions=*": "//export/fuzz:functions_fuzz_test",
     "tools/bazel run //kernels/testing/sweep": "//kernels/testing/sweep/tests:sweep_test",
     "tools/bazel run //kernels:write_operators": "//kernels/tests:operator_lists_test",
     "tools/bazel run //runtime/fuzz:coverage_fuzz -- *": "//runtime/fuzz:corpus_test",
@@ -112,6 +113,7 @@ _BY_HAND = {
     "tools/bazel run //tests/remote*": "starts a remote execution engine, whose programs come from package mirrors",
     "tools/bazel run //tools/lint*": "needs the source tree; .ci/run runs it",
     "tools/bazel test --config=torch_ops_check //...": "runs all tests; .ci/run does so",
+    "tools/check --changed": "runs slow tests; //tools:check_test runs the script without Bazel",
     "tools/check --everything": "takes hours; //tools:check_test runs the script without Bazel",
     "tools/sanitize": "compiles all kernels three times; .ci/run runs a sample",
 }
