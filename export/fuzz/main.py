@@ -1,7 +1,7 @@
 """Fuzzes exports with random modules. Each program must have the results of the eager module.
 
     tools/bazel run //export/fuzz -- --count=20000 --seed=1
-    tools/bazel run //export/fuzz -- --functions=. --samples=4   # calls of all functions of PyTorch
+    tools/bazel run //export/fuzz -- --functions=. --samples=4   # calls of all functions and modules of PyTorch
 
 Shows each class of failures once, with the smallest model file that Hypothesis finds for the class.
 """
@@ -40,9 +40,9 @@ _SEED = flags.DEFINE_integer("seed", 1, "The same seed makes the same modules.")
 _FUNCTIONS = flags.DEFINE_string(
     "functions",
     "",
-    "Checks a call of each function with a name that this regular expression matches, in place of random modules.",
+    "Checks a call of each of PyTorch's functions and modules with a name that this regular expression matches.",
 )
-_SAMPLES = flags.DEFINE_integer("samples", 1, "How many calls of a function in each dtype.", lower_bound=1)
+_SAMPLES = flags.DEFINE_integer("samples", 1, "How many calls of a function or module in each dtype.", lower_bound=1)
 _EVERY = flags.DEFINE_integer("every", 1, "Checks one of so many functions, which the seed selects.", lower_bound=1)
 _SPEC = flags.DEFINE_string("spec", "", "Checks this module only, given as a failure prints it.")
 _FOLDER = flags.DEFINE_string("folder", "", "Where the model files of failures are written, if anywhere.")
