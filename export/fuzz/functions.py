@@ -70,7 +70,7 @@ class Call(torch.nn.Module):
         self.function = function
         leaves, self._tree = pytree.tree_flatten((tuple(args), dict(kwargs)))
         # The layout in memory of a sample is not that of an input.
-        self.leaves = [one.contiguous() if _is_dense(one) else one for one in leaves]
+        self.leaves = [one.contiguous() if _is_usual(one) else one for one in leaves]
 
     @property
     def inputs(self) -> tuple[torch.Tensor, ...]:
@@ -94,12 +94,12 @@ class Call(torch.nn.Module):
         Raises:
             UnusableError: the function is random, or there are no inputs or no results.
         """
-        if not self.inputs or not all(map(_is_dense, self.inputs)):
-            raise UnusableError("no dense inputs")
+        if not self.inputs or not all(map(_is_usual, self.inputs)):
+            raise UnusableError("no usual inputs")
         with _NotRandom():
             found = self(*(one.clone() for one in self.inputs))
-        if not found or not all(map(_is_dense, found)):
-            raise UnusableError("no dense results")
+        if not found or not all(map(_is_usual, found)):
+            raise UnusableError("no usual results")
 
 
 # PyTorch tags it as random, as its namesakes for GPUs, but it has no dropout.
@@ -145,8 +145,11 @@ def call(name: str, dtype: torch.dtype, number: int) -> Call:
     return next(itertools.islice(_calls(_infos()[name], dtype), number, None))
 
 
-def _is_dense(one: Any) -> bool:
-    return isinstance(one, torch.Tensor) and one.layout == torch.strided
+def _is_usual(one: Any) -> bool:
+    """Whether this is a dense tensor of numbers that PyTorch can add, as it cannot in float8."""
+    if not isinstance(one, torch.Tensor) or one.layout != torch.strided:
+        return False
+    return not one.is_floating_point() or one.itemsize > 1
 
 
 @dataclass(frozen=True)

@@ -331,4 +331,6 @@ DECOMPOSITIONS: Mapping[OpOverload, Callable[..., Any]] = {
     _aten.signbit.default: _signbit,
     _aten.tril_indices.default: decomposition_table[_aten.tril_indices.default],
     _aten.triu_indices.default: decomposition_table[_aten.triu_indices.default],
+    # PyTorch's decomposition of torch.renorm calls it.
+    torch.ops.prims.convert_element_type.default: Tensor.to,
 }

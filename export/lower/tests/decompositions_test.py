@@ -71,6 +71,11 @@ class _FlatAttention(torch.nn.Module):
         return result.transpose(1, 2).flatten()
 
 
+class _Renorm(torch.nn.Module):
+    def forward(self, x: Tensor) -> Tensor:
+        return torch.renorm(x, 2, 0, 1.5)
+
+
 class DecompositionsTest(absltest.TestCase):
     tested: ClassVar[set[OpOverload]] = set()
 
@@ -371,6 +376,13 @@ class DecompositionsTest(absltest.TestCase):
         self.assertEqual((last.dtype, last.dim_order()), (torch.float16, (0, 2, 3, 1)))
         calls = [str(node.target) for node in lowered.graph.nodes if "empty" in str(node.target)]
         self.assertEqual(len(calls), 1, calls)
+
+    def test_dtypes_in_decompositions(self) -> None:
+        self.check(torch.ops.prims.convert_element_type.default, _values(torch.float32), torch.float16)
+        exported = torch.export.export(_Renorm(), (torch.ones(3, 4, dtype=torch.float16),))
+        with more_decompositions.added(DECOMPOSITIONS):
+            edge = repeated_work.to_edge({"forward": exported}, EdgeCompileConfig(_check_ir_validity=False))
+        self.assertNotIn("prims", edge.exported_program().graph_module.code)
 
     def test_lowering_uses_the_table(self) -> None:
         x = torch.ones(2)
