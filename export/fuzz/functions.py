@@ -96,7 +96,7 @@ class Call(torch.nn.Module):
         """
         if not self.inputs or not all(map(_is_usual, self.inputs)):
             raise UnusableError("no usual inputs")
-        with _NotRandom():
+        with _NotRandom():  # type: ignore[no-untyped-call]
             found = self(*(one.clone() for one in self.inputs))
         if not found or not all(map(_is_usual, found)):
             raise UnusableError("no usual results")

@@ -38,7 +38,7 @@ class FunctionsTest(absltest.TestCase):
             self.assertEqual([*found], [torch.float32, torch.float16, torch.bfloat16])
             one = call(name, torch.bfloat16, 0)
             self.assertEqual({one.dtype for one in one.parameters()}, {torch.bfloat16})
-            self.assertFalse(one.function.training)
+            self.assertFalse(next(one.children()).training)
 
     def test_tensors_are_inputs(self) -> None:
         one = call("cumsum", torch.float32, 0)
